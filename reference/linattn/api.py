@@ -1,0 +1,127 @@
+"""What users call: ``prefill`` runs a sequence, ``decode`` one token. Both check everything, then fold the mathematics."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from linattn import forms, validate
+from linattn.record import Variant
+from linattn.variants import variant as find
+
+LAYOUTS = ("BHTD", "BTHD")
+
+
+def prefill(
+    variant: str | Variant,
+    *,
+    initial_state: Any = None,
+    form: str = "chunkwise",
+    chunk_size: int = 64,
+    layout: str = "BHTD",
+    cu_seqlens: Any = None,
+    **inputs: Any,
+) -> tuple[np.ndarray, Any]:
+    """Run a sequence: ``(output, final_state)``.
+
+    ``inputs`` go by the names of the variant's record (``linattn explain NAME``): arrays ``(..., T, D)`` with axes as declared there, or
+    ``(..., T, H, D)`` with ``layout="BTHD"``; leading axes broadcast; log_decay is a natural logarithm; absent inputs take their defaults.
+    ``initial_state`` is a ``final_state`` of an earlier call (a tuple of arrays), None the initial value of the record. Head counts may
+    differ (grouped heads: repeated, not tiled). ``cu_seqlens`` = [0, t1, ..., T] says that sequences are packed along T: each starts from
+    its own state, and ``initial_state`` and ``final_state`` are then lists with one state per sequence.
+
+    Raises ``ValueError`` that names the input, the expected and the found.
+    """
+    record = find(variant) if isinstance(variant, str) else variant
+    if chunk_size < 1:
+        raise ValueError(f"chunk_size must be at least 1; got {chunk_size}")
+    if form not in record.forms:
+        raise ValueError(f"form must be one of {', '.join(record.forms)} for {record.name}; got {form!r}")
+    if form == "bidirectional" and initial_state is not None:
+        raise ValueError("initial_state must be None in the bidirectional form: it has no state")
+    arrays, sizes = validate.complete(record, relayout(record, inputs, layout))
+    if cu_seqlens is not None:
+        output, state = packed(record, arrays, sizes, initial_state, form, chunk_size, cu_seqlens)
+    else:
+        output, state = whole(record, arrays, sizes, initial_state, form, chunk_size)
+    return (np.swapaxes(output, -2, -3) if layout == "BTHD" else output), state
+
+
+def decode(variant: str | Variant, *, initial_state: Any = None, **inputs: Any) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Run one token: inputs without their axis T, ``(..., D)``. Returns ``(output, final_state)``; repeat it to generate."""
+    record = find(variant) if isinstance(variant, str) else variant
+    sequence = {
+        name: value if value is None or record.input(name).time is None else np.expand_dims(value, record.input(name).time)
+        for name, value in inputs.items()
+        if record.has(name)
+    }
+    output, state = prefill(record, initial_state=initial_state, form="recurrent", **{**inputs, **sequence})
+    return output[..., 0, :], state
+
+
+def relayout(variant: Variant, inputs: Mapping[str, Any], layout: str) -> dict[str, Any]:
+    """``(..., T, H, D)`` to ``(..., H, T, D)``."""
+    if layout not in LAYOUTS:
+        raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}; got {layout!r}")
+
+    def turn(name: str, value: Any) -> Any:
+        if layout == "BHTD" or value is None or not variant.has(name) or variant.input(name).time is None:
+            return value
+        if np.ndim(value) < 3:
+            raise ValueError(f"{name} must have shape (..., T, H, D) in layout BTHD; got {np.shape(value)}")
+        return np.swapaxes(value, -2, -3)
+
+    return {name: turn(name, value) for name, value in inputs.items()}
+
+
+def whole(
+    variant: Variant, arrays: Mapping[str, Any], sizes: Mapping[str, int], initial_state: Any, form: str, chunk_size: int
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """One sequence from its state."""
+    grouped, groups = validate.group_heads(variant, arrays)
+    shared, leading = validate.share_leading(variant, grouped)
+    dtype = shared[variant.inputs[0].name].dtype
+    state = validate.complete_state(variant, initial_state, leading, sizes, dtype, groups)
+    state, output = forms.run(variant, form, state, shared, chunk_size)
+    return merge(output, variant.output, groups), tuple(
+        merge(array, item.axes, groups) for array, item in zip(state, variant.state, strict=True)
+    )
+
+
+def merge(array: np.ndarray, axes: str, groups: int) -> np.ndarray:
+    """Undo ``group_heads``: (..., groups, heads / groups, *axes) to (..., heads, *axes)."""
+    if not groups:
+        return array
+    at = array.ndim - len(axes.split()) - 2
+    return array.reshape(array.shape[:at] + (array.shape[at] * array.shape[at + 1],) + array.shape[at + 2 :])
+
+
+def packed(
+    variant: Variant,
+    arrays: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    initial_states: Any,
+    form: str,
+    chunk_size: int,
+    cu_seqlens: Any,
+) -> tuple[np.ndarray, list[tuple[np.ndarray, ...]]]:
+    """Several sequences one after the other along T, each from its own state: no token sees another sequence."""
+    borders = check_borders(cu_seqlens, sizes["T"])
+    own = [None] * (len(borders) - 1) if initial_states is None else list(initial_states)
+    if len(own) != len(borders) - 1:
+        raise ValueError(f"initial_state must be a list of {len(borders) - 1} states, one per sequence; got {len(own)}")
+    outputs, states = [], []
+    for state, start, stop in zip(own, borders[:-1], borders[1:], strict=True):
+        piece = forms.take(variant, arrays, slice(start, stop))
+        output, state = whole(variant, piece, {**sizes, "T": stop - start}, state, form, chunk_size)
+        outputs.append(output)
+        states.append(state)
+    return np.concatenate(outputs, axis=-2), states
+
+
+def check_borders(cu_seqlens: Any, tokens: int) -> list[int]:
+    borders = np.asarray(cu_seqlens)
+    rising = borders.ndim == 1 and len(borders) > 1 and borders.dtype.kind in "iu" and (np.diff(borders) >= 0).all()
+    if not rising or borders[0] != 0 or borders[-1] != tokens:
+        raise ValueError(f"cu_seqlens must be integers rising from 0 to T={tokens}; got {borders.tolist()}")
+    return [int(border) for border in borders]

@@ -1,0 +1,172 @@
+"""The one layer that checks and completes what a caller passes. Behind it, the mathematics may trust its arguments.
+
+Every refusal is a ``ValueError`` that names the input, what was expected and what was found.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from linattn.record import Input, Variant
+
+DEFAULTS: dict[str, Callable[[Mapping[str, int]], float]] = {"K ** -0.5": lambda sizes: sizes["K"] ** -0.5}
+
+
+def complete(variant: Variant, inputs: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, int]]:
+    """All inputs of the variant as checked floating-point arrays, defaults filled in, and the size of every named axis."""
+    check_names(variant, inputs)
+    given = {name: floating(name, value) for name, value in inputs.items() if value is not None}
+    dtype = np.result_type(*(array for name, array in given.items() if variant.input(name).axes))
+    sizes: dict[str, int] = {}
+    for item in variant.inputs:
+        if item.name in given:
+            check_axes(item.name, item.axes, given[item.name], sizes)
+            check_domain(item, given[item.name])
+    for item in variant.inputs:
+        if item.name not in given:
+            given[item.name] = np.asarray(default(item, sizes))
+    return {item.name: given[item.name].astype(dtype, copy=False) for item in variant.inputs}, sizes
+
+
+def check_names(variant: Variant, inputs: Mapping[str, Any]) -> None:
+    known = [item.name for item in variant.inputs]
+    for name in inputs:
+        if name not in known:
+            raise ValueError(f"{name} is no input of {variant.name}; expected {', '.join(known)}")
+    for item in variant.inputs:
+        if item.default is None and inputs.get(item.name) is None:
+            raise ValueError(f"{item.name} ({item.doc}) is required by {variant.name}; got none")
+
+
+def floating(name: str, value: Any) -> np.ndarray:
+    """A plain Python number may stand for a floating-point scalar; an array of integers is refused."""
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return np.asarray(float(value))
+    array = np.asarray(value)
+    if array.dtype.kind != "f":
+        raise ValueError(f"{name} must be a floating-point array; got dtype {array.dtype}")
+    return array
+
+
+def default(item: Input, sizes: Mapping[str, int]) -> float:
+    return DEFAULTS[item.default](sizes) if isinstance(item.default, str) else float(item.default or 0)
+
+
+def check_axes(name: str, axes: str, array: np.ndarray, sizes: dict[str, int]) -> None:
+    """The trailing axes must be those of the record; named axes must have one size throughout (collected in ``sizes``)."""
+    names = axes.split()
+    if not names and array.ndim:
+        raise ValueError(f"{name} must be one number; got shape {array.shape}")
+    if array.ndim < len(names):
+        raise ValueError(f"{name} must have shape (..., {', '.join(names)}); got {array.shape}")
+    for axis, size in zip(names, array.shape[array.ndim - len(names) :], strict=True):
+        expected = int(axis) if axis.isdigit() else sizes.setdefault(axis, size)
+        if size != expected:
+            wanted = ", ".join(n if n.isdigit() or n not in sizes else f"{n}={sizes[n]}" for n in names)
+            raise ValueError(f"{name} must have shape (..., {wanted}); got {array.shape}")
+
+
+def check_domain(item: Input, array: np.ndarray) -> None:
+    """NaN is refused everywhere, infinity wherever the domain does not end in it."""
+    unit = " (natural log)" if item.name.startswith("log_") else ""
+    if np.isnan(array).any():
+        raise ValueError(f"{item.name} must be {item.limits}{unit}; got nan at {first(np.isnan(array))}")
+    if item.domain is None:
+        wrong = np.isinf(array)
+    else:
+        low, high = item.domain
+        wrong = (array < low) | (array > high) | ((array == np.inf) & (item.kind != "log"))
+    if wrong.any():
+        extreme = float(array[wrong].max() if item.domain and array[wrong].max() > item.domain[1] else array[wrong].min())
+        word = "max" if item.domain and extreme > item.domain[1] else "min"
+        where = first(wrong & (array == extreme))
+        raise ValueError(f"{item.name} must be {item.limits}{unit}; got {word} {extreme:.6g} at {where}")
+
+
+def first(mask: np.ndarray) -> list[int]:
+    """The index of the first True."""
+    return [int(i) for i in np.argwhere(mask)[0]]
+
+
+def group_heads(variant: Variant, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], int]:
+    """Grouped heads are one more leading axis: (..., heads, *axes) becomes (..., groups, heads / groups, *axes).
+
+    Query head h reads key/value head h // (Hq / Hkv), value head h is read with query and key head h // (Hv / Hk): heads are
+    repeated, not tiled. Returns the inputs and the number of groups, 0 where all head counts agree.
+    """
+    counts = {}
+    for item in variant.inputs:
+        array, axes = inputs[item.name], len(item.axes.split())
+        if item.heads != "none" and array.ndim > axes:
+            counts[item.name] = array.shape[array.ndim - axes - 1]
+    groups = min((c for c in counts.values() if c > 1), default=1)
+    if all(c in (1, groups) for c in counts.values()):
+        return dict(inputs), 0
+    check_head_counts(counts, groups)
+    grouped = dict(inputs)
+    for name, count in counts.items():
+        array, axes = inputs[name], len(variant.input(name).axes.split())
+        at = array.ndim - axes - 1
+        split = (groups, count // groups) if count > 1 else (1, 1)
+        grouped[name] = array.reshape(array.shape[:at] + split + array.shape[at + 1 :])
+    return grouped, groups
+
+
+def check_head_counts(counts: Mapping[str, int], groups: int) -> None:
+    most = max(counts.values())
+    if most % groups or any(c not in (1, groups, most) for c in counts.values()):
+        raise ValueError(f"heads must be one count, or two of which one divides the other; got {dict(counts)}")
+
+
+def share_leading(variant: Variant, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
+    """All inputs that write the state get one leading shape, which is the state's; q only has to broadcast against it."""
+    writers = [item for item in variant.inputs if item.heads in ("k", "v")]
+    leading = {item.name: inputs[item.name].shape[: inputs[item.name].ndim - len(item.axes.split())] for item in variant.inputs}
+    try:
+        shared = np.broadcast_shapes(*(leading[item.name] for item in writers))
+        np.broadcast_shapes(shared, *leading.values())
+    except ValueError:
+        raise ValueError(f"leading axes (batch, heads) must broadcast; got {leading}") from None
+    cores = {item.name: inputs[item.name].shape[len(leading[item.name]) :] for item in writers}
+    return {**inputs, **{n: np.broadcast_to(inputs[n], shared + core) for n, core in cores.items()}}, shared
+
+
+def complete_state(
+    variant: Variant, initial_state: Any, leading: tuple[int, ...], sizes: Mapping[str, int], dtype: Any, groups: int = 0
+) -> tuple[np.ndarray, ...]:
+    """The state as a tuple of arrays of the shape that the inputs ask for; None means the record's initial value."""
+    if initial_state is None:
+        shapes = (leading + tuple(axis_size(axis, sizes) for axis in item.axes.split()) for item in variant.state)
+        return tuple(np.full(shape, item.initial, dtype=dtype) for shape, item in zip(shapes, variant.state, strict=True))
+    given = initial_state if isinstance(initial_state, tuple | list) else (initial_state,)
+    if len(given) != len(variant.state):
+        raise ValueError(f"initial_state must hold {', '.join(s.name for s in variant.state)}; got {len(given)} arrays")
+    own, arrays = dict(sizes), []
+    for item, value in zip(variant.state, given, strict=True):
+        name = f"initial_state {item.name}"
+        array = floating(name, value)
+        check_axes(name, item.axes, array, own)
+        if not np.isfinite(array).all() and not np.isinf(item.initial):
+            raise ValueError(f"{name} must be finite; got {array[~np.isfinite(array)][0]} at {first(~np.isfinite(array))}")
+        core = array.shape[array.ndim - len(item.axes.split()) :]
+        arrays.append(broadcast(name, split_heads(array, core, groups), leading, core).astype(dtype))
+    return tuple(arrays)
+
+
+def axis_size(axis: str, sizes: Mapping[str, int]) -> int:
+    return int(axis) if axis.isdigit() else sizes.get(axis, 0)  # P, the past, is empty at first
+
+
+def split_heads(array: np.ndarray, core: tuple[int, ...], groups: int) -> np.ndarray:
+    at = array.ndim - len(core) - 1
+    if not groups or at < 0 or array.shape[at] % groups:
+        return array
+    return array.reshape(array.shape[:at] + (groups, array.shape[at] // groups) + core)
+
+
+def broadcast(name: str, array: np.ndarray, leading: tuple[int, ...], core: tuple[int, ...]) -> np.ndarray:
+    try:
+        return np.broadcast_to(array, leading + core)
+    except ValueError:
+        raise ValueError(f"{name} must have the leading axes {leading} (batch, heads); got shape {array.shape}") from None
