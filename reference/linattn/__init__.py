@@ -1,8 +1,8 @@
 """linattn: the executable specification of linear attention.
 
-Every variant is two functions, ``step`` (the recurrence) and ``parallel`` (the closed form), and a record; see ``linattn.variants``.
-``prefill`` and ``decode`` check their arguments and run them; ``linattn.forms`` are the bare folds, ``linattn.numbers`` the number
-systems on which the same code is proven.
+Every variant is two functions, ``step`` (the recurrence) and ``parallel`` (the closed form), and a record; see
+``linattn.variants``. ``prefill`` and ``decode`` check their arguments and run them; ``linattn.forms`` are the bare
+folds, ``linattn.numbers`` the number systems on which the same code is proven.
 """
 
 from linattn.api import decode, prefill

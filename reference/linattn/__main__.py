@@ -1,4 +1,6 @@
-"""``python -m linattn`` is the command ``linattn``. It is run by name: the mathematics imports nothing from the tools."""
+"""``python -m linattn`` is the command ``linattn``. It is run by name: the mathematics imports nothing from the
+tools.
+"""
 
 import runpy
 

@@ -1,9 +1,10 @@
 """The few operations of which every variant is made.
 
-They use nothing but + - * /, exp, comparisons by ``maximum``, and NumPy's contractions, stacking and selection, so that they
-run unchanged on float64, on complex numbers, on rigorous balls, on a tape, in a finite field and in random arithmetic.
-``outer``, ``read``, ``products`` and ``@`` are the contraction points: there, and nowhere else, the noise model rounds operands.
-Rows are collected and stacked, never assigned: assigning into an array would silently convert the numbers.
+They use nothing but + - * /, exp, comparisons by ``maximum``, and NumPy's contractions, stacking and selection, so
+that they run unchanged on float64, on complex numbers, on rigorous balls, on a tape, in a finite field and in
+random arithmetic. ``outer``, ``read``, ``products`` and ``@`` are the contraction points: there, and nowhere else,
+the noise model rounds operands. Rows are collected and stacked, never assigned: assigning into an array would
+silently convert the numbers.
 """
 
 from typing import Any
@@ -52,7 +53,8 @@ def decays(log_decay: Array) -> tuple[Array, Array, Array]:
     ``since_start`` (..., T, D): the decay of the incoming state, seen at token t;
     ``until_end`` (..., T, D): the decay of what token s wrote, seen after the last token.
 
-    Single decays are multiplied. Differences of cumulative sums would lose digits at strong gates and give NaN at -inf.
+    Single decays are multiplied. Differences of cumulative sums would lose digits at strong gates and give NaN at
+    -inf.
     """
     alpha = np.exp(log_decay)
     rows, row = [], alpha[..., :0, :]

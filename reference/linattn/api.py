@@ -1,4 +1,6 @@
-"""What users call: ``prefill`` runs a sequence, ``decode`` one token. Both check everything, then fold the mathematics."""
+"""What users call: ``prefill`` runs a sequence, ``decode`` one token. Both check everything, then fold the
+mathematics.
+"""
 
 from collections.abc import Mapping
 from typing import Any
@@ -24,11 +26,12 @@ def prefill(
 ) -> tuple[np.ndarray, Any]:
     """Run a sequence: ``(output, final_state)``.
 
-    ``inputs`` go by the names of the variant's record (``linattn explain NAME``): arrays ``(..., T, D)`` with axes as declared there, or
-    ``(..., T, H, D)`` with ``layout="BTHD"``; leading axes broadcast; log_decay is a natural logarithm; absent inputs take their defaults.
-    ``initial_state`` is a ``final_state`` of an earlier call (a tuple of arrays), None the initial value of the record. Head counts may
-    differ (grouped heads: repeated, not tiled). ``cu_seqlens`` = [0, t1, ..., T] says that sequences are packed along T: each starts from
-    its own state, and ``initial_state`` and ``final_state`` are then lists with one state per sequence.
+    ``inputs`` go by the names of the variant's record (``linattn explain NAME``): arrays ``(..., T, D)`` with axes
+    as declared there, or ``(..., T, H, D)`` with ``layout="BTHD"``; leading axes broadcast; log_decay is a natural
+    logarithm; absent inputs take their defaults. ``initial_state`` is a ``final_state`` of an earlier call (a tuple
+    of arrays), None the initial value of the record. Head counts may differ (grouped heads: repeated, not tiled).
+    ``cu_seqlens`` = [0, t1, ..., T] says that sequences are packed along T: each starts from its own state, and
+    ``initial_state`` and ``final_state`` are then lists with one state per sequence.
 
     Raises ``ValueError`` that names the input, the expected and the found.
     """
@@ -40,6 +43,7 @@ def prefill(
     if form == "bidirectional" and initial_state is not None:
         raise ValueError("initial_state must be None in the bidirectional form: it has no state")
     arrays, sizes = validate.complete(record, relayout(record, inputs, layout))
+    state: Any
     if cu_seqlens is not None:
         output, state = packed(record, arrays, sizes, initial_state, form, chunk_size, cu_seqlens)
     else:
@@ -47,15 +51,19 @@ def prefill(
     return (np.swapaxes(output, -2, -3) if layout == "BTHD" else output), state
 
 
-def decode(variant: str | Variant, *, initial_state: Any = None, **inputs: Any) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Run one token: inputs without their axis T, ``(..., D)``. Returns ``(output, final_state)``; repeat it to generate."""
+def decode(
+    variant: str | Variant, *, initial_state: Any = None, **inputs: Any
+) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
+    """Run one token: inputs without their axis T, ``(..., D)``. Returns ``(output, final_state)``; repeat it to
+    generate.
+    """
     record = find(variant) if isinstance(variant, str) else variant
-    sequence = {
-        name: value if value is None or record.input(name).time is None else np.expand_dims(value, record.input(name).time)
+    times = {item.name: item.time for item in record.inputs if item.time is not None}
+    sequence: dict[str, Any] = {
+        name: np.expand_dims(value, times[name]) if name in times and value is not None else value
         for name, value in inputs.items()
-        if record.has(name)
     }
-    output, state = prefill(record, initial_state=initial_state, form="recurrent", **{**inputs, **sequence})
+    output, state = prefill(record, initial_state=initial_state, form="recurrent", **sequence)
     return output[..., 0, :], state
 
 
@@ -83,13 +91,19 @@ def whole(
     dtype = shared[variant.inputs[0].name].dtype
     state = validate.complete_state(variant, initial_state, leading, sizes, dtype, groups)
     state, output = forms.run(variant, form, state, shared, chunk_size)
+    return merge_heads(variant, state, output, groups)
+
+
+def merge_heads(variant: Variant, state: tuple, output: Any, groups: int) -> tuple[Any, tuple]:
+    """Undo ``validate.group_heads`` on what comes out."""
+    axes = [item.axes for item in variant.state]
     return merge(output, variant.output, groups), tuple(
-        merge(array, item.axes, groups) for array, item in zip(state, variant.state, strict=True)
+        merge(array, names, groups) for array, names in zip(state, axes, strict=bool(state))
     )
 
 
 def merge(array: np.ndarray, axes: str, groups: int) -> np.ndarray:
-    """Undo ``group_heads``: (..., groups, heads / groups, *axes) to (..., heads, *axes)."""
+    """(..., groups, heads / groups, *axes) to (..., heads, *axes)."""
     if not groups:
         return array
     at = array.ndim - len(axes.split()) - 2

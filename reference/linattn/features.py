@@ -1,7 +1,7 @@
 """Feature maps, elementwise or along the last axis, with the properties that a user may rely on.
 
-They run before the operator and on every number system that has the functions they use. ``exp`` of each channel is not the
-exponential of the inner product: its kernel is a sum of exp(q_d + k_d).
+They run before the operator and on every number system that has the functions they use. ``exp`` of each channel is
+not the exponential of the inner product: its kernel is a sum of exp(q_d + k_d).
 """
 
 from collections.abc import Callable
@@ -51,9 +51,13 @@ def sin_cos(x: Array) -> Array:
 
 
 FEATURE_MAPS: tuple[FeatureMap, ...] = (
-    FeatureMap("relu", relu, "sum_d max(q_d, 0) max(k_d, 0)", "non-negative", 1, "Kasai et al., 2021, arXiv:2103.13076"),
+    FeatureMap(
+        "relu", relu, "sum_d max(q_d, 0) max(k_d, 0)", "non-negative", 1, "Kasai et al., 2021, arXiv:2103.13076"
+    ),
     FeatureMap("elu+1", elu_plus_one, "", "positive", 1, "Katharopoulos et al., 2020, arXiv:2006.16236, equation (7)"),
-    FeatureMap("exp", np.exp, "sum_d exp(q_d + k_d)", "positive", 1, "no single source: the exponential of each channel"),
+    FeatureMap(
+        "exp", np.exp, "sum_d exp(q_d + k_d)", "positive", 1, "no single source: the exponential of each channel"
+    ),
     FeatureMap(
         "sin_cos",
         sin_cos,

@@ -1,8 +1,9 @@
 """The forms of a variant: folds over its two functions, written once for all variants.
 
-``recurrent`` folds ``step`` over tokens, ``chunkwise`` folds ``parallel`` over chunks; a chunk of the whole sequence is the
-parallel form. All take and return the complete state, so that any of them continues where any other stopped. Nothing is
-validated, cast or defaulted here (``linattn.prefill`` does that): the same folds run on every number system.
+``recurrent`` folds ``step`` over tokens, ``chunkwise`` folds ``parallel`` over chunks; a chunk of the whole
+sequence is the parallel form. All take and return the complete state, so that any of them continues where any other
+stopped. Nothing is validated, cast or defaulted here (``linattn.prefill`` does that): the same folds run on every
+number system.
 """
 
 from collections.abc import Mapping
@@ -10,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from linattn.record import Variant, time_axis
+from linattn.record import Variant
 
 Arrays = Mapping[str, Any]
+OUTPUT_TIME = -2  # outputs are sequences of vectors: (..., T, V)
 
 
 def take(variant: Variant, inputs: Arrays, window: int | slice) -> dict[str, Any]:
@@ -39,7 +41,7 @@ def recurrent(variant: Variant, state: tuple, inputs: Arrays) -> tuple[tuple, An
         outputs.append(output)
     if not outputs:
         return state, no_tokens(variant, inputs)
-    return state, np.stack(outputs, axis=time_axis(variant.output))
+    return state, np.stack(outputs, axis=OUTPUT_TIME)
 
 
 def chunkwise(variant: Variant, state: tuple, inputs: Arrays, chunk_size: int = 64) -> tuple[tuple, Any]:
@@ -52,7 +54,7 @@ def chunkwise(variant: Variant, state: tuple, inputs: Arrays, chunk_size: int = 
         outputs.append(output)
     if not outputs:
         return state, no_tokens(variant, inputs)
-    return state, np.concatenate(outputs, axis=time_axis(variant.output))
+    return state, np.concatenate(outputs, axis=OUTPUT_TIME)
 
 
 def parallel(variant: Variant, state: tuple, inputs: Arrays) -> tuple[tuple, Any]:
@@ -68,11 +70,11 @@ def bidirectional(variant: Variant, inputs: Arrays, route: int = 0) -> Any:
 
 
 def run(variant: Variant, form: str, state: tuple, inputs: Arrays, chunk_size: int = 64) -> tuple[tuple, Any]:
-    """The form of that name. The bidirectional form leaves the state as it was."""
+    """The form of that name. The bidirectional form has no state."""
     if form == "chunkwise":
         return chunkwise(variant, state, inputs, chunk_size)
     if form == "bidirectional":
-        return state, bidirectional(variant, inputs)
+        return (), bidirectional(variant, inputs)
     if form in ("recurrent", "parallel"):
         return {"recurrent": recurrent, "parallel": parallel}[form](variant, state, inputs)
     raise ValueError(f"form must be one of {', '.join(variant.forms)}; got {form!r}")
@@ -89,7 +91,7 @@ def no_tokens(variant: Variant, inputs: Arrays) -> np.ndarray:
 
 def dims(variant: Variant, inputs: Arrays) -> dict[str, int]:
     """The size of every named axis: {"T": 7, "K": 5, "V": 3}."""
-    sizes = {}
+    sizes: dict[str, int] = {}
     for item in variant.inputs:
         axes = item.axes.split()
         sizes.update(zip(axes, np.shape(inputs[item.name])[-len(axes) :], strict=True) if axes else ())

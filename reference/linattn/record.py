@@ -1,4 +1,5 @@
-"""The record of a variant: everything that the suite, the goldens, the command line and the documentation need to know.
+"""The record of a variant: everything that the suite, the goldens, the command line and the documentation need to
+know.
 
 A variant is two functions and this record. Nothing that stands here is declared a second time anywhere else.
 """
@@ -51,7 +52,9 @@ class Input:
 
 @dataclass(frozen=True)
 class State:
-    """One tensor of the state, kept for every key/value head. An axis ``P`` starts empty and grows by one with every token."""
+    """One tensor of the state, kept for every key/value head. An axis ``P`` starts empty and grows by one with
+    every token.
+    """
 
     name: str
     axes: str
@@ -77,8 +80,9 @@ class Source:
 class Variant:
     """A variant: ``step`` and ``parallel`` as functions, all else as data.
 
-    ``step(*state, **token) -> (state, output)`` is the recurrence, ``parallel(*state, **sequence) -> (state, outputs)``
-    the closed form. ``bidirectional`` holds two routes to the non-causal form, ``f(**sequence) -> outputs``.
+    ``step(*state, **token) -> (state, output)`` is the recurrence, ``parallel(*state, **sequence) -> (state,
+    outputs)`` the closed form. ``bidirectional`` holds two routes to the non-causal form, ``f(**sequence) ->
+    outputs``.
     """
 
     name: str
@@ -98,13 +102,18 @@ class Variant:
     aliases: dict[str, str] = field(default_factory=dict)  # name elsewhere, by library
 
     def __post_init__(self) -> None:
-        names = [item.name for item in (*self.inputs, *self.state)]
+        names = [item.name for item in self.inputs] + [item.name for item in self.state]
         if len(set(names)) != len(names):
             raise ValueError(f"{self.name}: every input and state needs a name of its own; got {names}")
 
     @property
     def forms(self) -> tuple[str, ...]:
-        has = {"recurrent": True, "chunkwise": self.parallel, "parallel": self.parallel, "bidirectional": self.bidirectional}
+        has = {
+            "recurrent": True,
+            "chunkwise": self.parallel,
+            "parallel": self.parallel,
+            "bidirectional": self.bidirectional,
+        }
         return tuple(form for form in FORMS if has[form])
 
     def input(self, name: str) -> Input:

@@ -14,7 +14,9 @@ DEFAULTS: dict[str, Callable[[Mapping[str, int]], float]] = {"K ** -0.5": lambda
 
 
 def complete(variant: Variant, inputs: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, int]]:
-    """All inputs of the variant as checked floating-point arrays, defaults filled in, and the size of every named axis."""
+    """All inputs of the variant as checked floating-point arrays, defaults filled in, and the size of every named
+    axis.
+    """
     check_names(variant, inputs)
     given = {name: floating(name, value) for name, value in inputs.items() if value is not None}
     dtype = np.result_type(*(array for name, array in given.items() if variant.input(name).axes))
@@ -54,7 +56,9 @@ def default(item: Input, sizes: Mapping[str, int]) -> float:
 
 
 def check_axes(name: str, axes: str, array: np.ndarray, sizes: dict[str, int]) -> None:
-    """The trailing axes must be those of the record; named axes must have one size throughout (collected in ``sizes``)."""
+    """The trailing axes must be those of the record; named axes must have one size throughout (collected in
+    ``sizes``).
+    """
     names = axes.split()
     if not names and array.ndim:
         raise ValueError(f"{name} must be one number; got shape {array.shape}")
@@ -78,7 +82,9 @@ def check_domain(item: Input, array: np.ndarray) -> None:
         low, high = item.domain
         wrong = (array < low) | (array > high) | ((array == np.inf) & (item.kind != "log"))
     if wrong.any():
-        extreme = float(array[wrong].max() if item.domain and array[wrong].max() > item.domain[1] else array[wrong].min())
+        extreme = float(
+            array[wrong].max() if item.domain and array[wrong].max() > item.domain[1] else array[wrong].min()
+        )
         word = "max" if item.domain and extreme > item.domain[1] else "min"
         where = first(wrong & (array == extreme))
         raise ValueError(f"{item.name} must be {item.limits}{unit}; got {word} {extreme:.6g} at {where}")
@@ -92,24 +98,23 @@ def first(mask: np.ndarray) -> list[int]:
 def group_heads(variant: Variant, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], int]:
     """Grouped heads are one more leading axis: (..., heads, *axes) becomes (..., groups, heads / groups, *axes).
 
-    Query head h reads key/value head h // (Hq / Hkv), value head h is read with query and key head h // (Hv / Hk): heads are
-    repeated, not tiled. Returns the inputs and the number of groups, 0 where all head counts agree.
+    Query head h reads key/value head h // (Hq / Hkv), value head h is read with query and key head h // (Hv / Hk):
+    heads are repeated, not tiled. Returns the inputs and the number of groups, 0 where all head counts agree.
     """
-    counts = {}
-    for item in variant.inputs:
-        array, axes = inputs[item.name], len(item.axes.split())
-        if item.heads != "none" and array.ndim > axes:
-            counts[item.name] = array.shape[array.ndim - axes - 1]
+    counts = {
+        item.name: leading_axes(item, inputs[item.name])[-1]
+        for item in variant.inputs
+        if item.heads != "none" and leading_axes(item, inputs[item.name])
+    }
     groups = min((c for c in counts.values() if c > 1), default=1)
     if all(c in (1, groups) for c in counts.values()):
         return dict(inputs), 0
     check_head_counts(counts, groups)
     grouped = dict(inputs)
     for name, count in counts.items():
-        array, axes = inputs[name], len(variant.input(name).axes.split())
-        at = array.ndim - axes - 1
+        before = leading_axes(variant.input(name), inputs[name])
         split = (groups, count // groups) if count > 1 else (1, 1)
-        grouped[name] = array.reshape(array.shape[:at] + split + array.shape[at + 1 :])
+        grouped[name] = inputs[name].reshape(before[:-1] + split + inputs[name].shape[len(before) :])
     return grouped, groups
 
 
@@ -120,25 +125,39 @@ def check_head_counts(counts: Mapping[str, int], groups: int) -> None:
 
 
 def share_leading(variant: Variant, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
-    """All inputs that write the state get one leading shape, which is the state's; q only has to broadcast against it."""
+    """All inputs that write the state get one leading shape, which is the state's; q only has to broadcast against
+    it.
+    """
+    leading = {item.name: leading_axes(item, inputs[item.name]) for item in variant.inputs}
     writers = [item for item in variant.inputs if item.heads in ("k", "v")]
-    leading = {item.name: inputs[item.name].shape[: inputs[item.name].ndim - len(item.axes.split())] for item in variant.inputs}
     try:
         shared = np.broadcast_shapes(*(leading[item.name] for item in writers))
         np.broadcast_shapes(shared, *leading.values())
     except ValueError:
         raise ValueError(f"leading axes (batch, heads) must broadcast; got {leading}") from None
     cores = {item.name: inputs[item.name].shape[len(leading[item.name]) :] for item in writers}
-    return {**inputs, **{n: np.broadcast_to(inputs[n], shared + core) for n, core in cores.items()}}, shared
+    return {**inputs, **{name: np.broadcast_to(inputs[name], shared + core) for name, core in cores.items()}}, shared
+
+
+def leading_axes(item: Input, array: Any) -> tuple[int, ...]:
+    """The sizes of the axes before those of the record."""
+    return np.shape(array)[: np.ndim(array) - len(item.axes.split())]
 
 
 def complete_state(
-    variant: Variant, initial_state: Any, leading: tuple[int, ...], sizes: Mapping[str, int], dtype: Any, groups: int = 0
+    variant: Variant,
+    initial_state: Any,
+    leading: tuple[int, ...],
+    sizes: Mapping[str, int],
+    dtype: Any,
+    groups: int = 0,
 ) -> tuple[np.ndarray, ...]:
     """The state as a tuple of arrays of the shape that the inputs ask for; None means the record's initial value."""
     if initial_state is None:
         shapes = (leading + tuple(axis_size(axis, sizes) for axis in item.axes.split()) for item in variant.state)
-        return tuple(np.full(shape, item.initial, dtype=dtype) for shape, item in zip(shapes, variant.state, strict=True))
+        return tuple(
+            np.full(shape, item.initial, dtype=dtype) for shape, item in zip(shapes, variant.state, strict=True)
+        )
     given = initial_state if isinstance(initial_state, tuple | list) else (initial_state,)
     if len(given) != len(variant.state):
         raise ValueError(f"initial_state must hold {', '.join(s.name for s in variant.state)}; got {len(given)} arrays")
@@ -148,7 +167,9 @@ def complete_state(
         array = floating(name, value)
         check_axes(name, item.axes, array, own)
         if not np.isfinite(array).all() and not np.isinf(item.initial):
-            raise ValueError(f"{name} must be finite; got {array[~np.isfinite(array)][0]} at {first(~np.isfinite(array))}")
+            raise ValueError(
+                f"{name} must be finite; got {array[~np.isfinite(array)][0]} at {first(~np.isfinite(array))}"
+            )
         core = array.shape[array.ndim - len(item.axes.split()) :]
         arrays.append(broadcast(name, split_heads(array, core, groups), leading, core).astype(dtype))
     return tuple(arrays)
@@ -169,4 +190,6 @@ def broadcast(name: str, array: np.ndarray, leading: tuple[int, ...], core: tupl
     try:
         return np.broadcast_to(array, leading + core)
     except ValueError:
-        raise ValueError(f"{name} must have the leading axes {leading} (batch, heads); got shape {array.shape}") from None
+        raise ValueError(
+            f"{name} must have the leading axes {leading} (batch, heads); got shape {array.shape}"
+        ) from None

@@ -1,7 +1,9 @@
-"""Rigorous balls: every operation encloses the true real value (python-flint's ``arb``), and certificates of rounding.
+"""Rigorous balls: every operation encloses the true real value (python-flint's ``arb``), and certificates of
+rounding.
 
-``Ball`` wraps ``arb`` to make two silent traps of arrays of objects loud. It has no ``__float__``, so that nothing falls back to
-float64 unnoticed; and a comparison of overlapping balls raises ``Undecided`` instead of answering False.
+``Ball`` wraps ``arb`` to make two silent traps of arrays of objects loud. It has no ``__float__``, so that nothing
+falls back to float64 unnoticed; and a comparison of overlapping balls raises ``Undecided`` instead of answering
+False.
 """
 
 import operator
@@ -116,7 +118,9 @@ def bounds(balls: Any) -> tuple[np.ndarray, np.ndarray]:
     return low.reshape(balls.shape), high.reshape(balls.shape)
 
 
-def certify(compute: Callable[[dict[str, Any]], Mapping[str, Any]], arrays: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], int]:
+def certify(
+    compute: Callable[[dict[str, Any]], Mapping[str, Any]], arrays: Mapping[str, Any]
+) -> tuple[dict[str, np.ndarray], int]:
     """The correctly rounded float64 results of ``compute``, and the precision in bits at which they were proven.
 
     Rounding is monotone: where both ends of an enclosure round to the same float64, the true value does too.
@@ -135,4 +139,6 @@ def certify(compute: Callable[[dict[str, Any]], Mapping[str, Any]], arrays: Mapp
                 return {name: low for name, (low, _) in ends.items()}, precision
     finally:
         ctx.prec = before
-    raise NotCertified(f"not every value is proven at {PRECISIONS[-1]} bits: is one of them exactly half-way, or a pole?")
+    raise NotCertified(
+        f"not every value is proven at {PRECISIONS[-1]} bits: is one of them exactly half-way, or a pole?"
+    )

@@ -1,4 +1,6 @@
-"""Derivatives by the complex step: Im f(x + ih) / h has no subtraction, so h = 1e-200 gives all digits (complex128)."""
+"""Derivatives by the complex step: Im f(x + ih) / h has no subtraction, so h = 1e-200 gives all digits
+(complex128).
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -9,7 +11,10 @@ STEP = 1e-200
 
 
 def gradient(
-    compute: Callable[[dict[str, Any]], Mapping[str, Any]], arrays: Mapping[str, Any], cotangents: Mapping[str, Any], name: str
+    compute: Callable[[dict[str, Any]], Mapping[str, Any]],
+    arrays: Mapping[str, Any],
+    cotangents: Mapping[str, Any],
+    name: str,
 ) -> np.ndarray:
     """d(sum over outputs of <cotangent, output>) / d(``arrays[name]``), one run per element."""
     point = np.asarray(arrays[name], dtype=complex)

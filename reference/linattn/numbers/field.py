@@ -1,9 +1,10 @@
 """Exact algebra: numbers of the finite field GF(2^61 - 1), in which an identity between two forms is an equality.
 
-``Number`` is a field element, ``Log`` an exponent: an integer modulo p - 1. ``exp`` of an exponent e is g^e for a primitive root g, so
-exp(x + y) = exp(x) exp(y) holds exactly. ``Log(None)`` is the logarithm of zero: it absorbs, and its exponential is 0.
-If two rational functions of the inputs differ, a random evaluation tells them apart except with a probability of about
-degree / p (Schwartz-Zippel), below 1e-14 for everything here. No tolerance, no flake.
+``Number`` is a field element, ``Log`` an exponent: an integer modulo p - 1. ``exp`` of an exponent e is g^e for a
+primitive root g, so exp(x + y) = exp(x) exp(y) holds exactly. ``Log(None)`` is the logarithm of zero: it absorbs,
+and its exponential is 0. If two rational functions of the inputs differ, a random evaluation tells them apart
+except with a probability of about degree / p (Schwartz-Zippel), below 1e-14 for everything here. No tolerance, no
+flake.
 
 The order of exponents means nothing, which is what a stabiliser needs: its choice must not change the result.
 """
@@ -104,8 +105,13 @@ class Log:
         return _log(other) - self
 
     def __mul__(self, other: Any) -> "Log":
-        other = Log(other) if isinstance(other, int | np.integer) else other
-        return Log(self.exponent * other.exponent) if isinstance(other, Log) else NotImplemented
+        """The product of two exponents, as in a score q.k that is to be exponentiated."""
+        factor = other.exponent if isinstance(other, Log) else _integer(other)
+        if factor is None or isinstance(other, Number):
+            return NotImplemented
+        if self.exponent is None:
+            raise ZeroDivisionError("log 0 has no multiples")
+        return Log(self.exponent * factor)
 
     __radd__ = __add__
     __rmul__ = __mul__

@@ -1,15 +1,18 @@
 """Random arithmetic: how far may a computation of a promised precision stray?
 
-The reference itself runs ``samples`` times at once in an arithmetic that errs at random as the promise allows. The spread of the results is the
-unit in which implementations are judged. Five rules make one model serve all variants, lengths and orders of summation:
+The reference itself runs ``samples`` times at once in an arithmetic that errs at random as the promise allows. The
+spread of the results is the unit in which implementations are judged. Five rules make one model serve all variants,
+lengths and orders of summation:
 
-persistent   the error is a hash of the value: equal numbers err equally within a run, so that a constant decay biases every step;
+persistent   the error is a hash of the value: equal numbers err equally, so that a constant decay biases every step;
 exact        a value that the format holds is not rounded; other inputs are rounded once;
 correlated   half the variance of the error is common to an array: sums over time in any order show in the step form;
-any order    a sum of n terms carries the mean squared error of sequential summation over all orders, n (r^2 / 3 + sum x^2 / 6) + r^2;
+any order    a sum r of n terms x carries the mean squared error of sequential summation over all orders,
+             n (r^2 / 3 + sum x^2 / 6) + r^2;
 log decays   carry the backward error of a cumulative sum over ``gate_chunk`` tokens, as every chunkwise kernel has.
 
-Operands of contractions (``@`` and ``einsum``: see ``linattn.algebra``) are rounded to ``operand_bits``, everything else to ``bits``.
+Operands of contractions (``@`` and ``einsum``: see ``linattn.algebra``) are rounded to ``operand_bits``, everything
+else to ``bits``.
 """
 
 from collections.abc import Callable, Mapping
@@ -26,7 +29,9 @@ U64 = np.uint64
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """What is promised: significant bits of the operands of contractions and of all else; ``gate_chunk`` 0: products of single decays."""
+    """What is promised: significant bits of the operands of contractions and of all else; ``gate_chunk`` 0:
+    products of single decays.
+    """
 
     operand_bits: int
     bits: int
@@ -92,12 +97,16 @@ class Noisy(np.ndarray):
         return self.adopt(result + self.arithmetic.unit * self.error(result) * np.sqrt(variance))
 
     def rounded(self, x: Any, unit: float) -> Any:
-        held = min(11 + self.arithmetic.bits, 38)  # of a float64 that fills its format, only short values count as exact
+        held = min(
+            11 + self.arithmetic.bits, 38
+        )  # of a float64 that fills its format, only short values count as exact
         exact = (np.ascontiguousarray(x).view(U64) << U64(held)) == 0
         return np.where(exact, x, x * (1 + unit * self.error(x)))
 
     def error(self, x: Any) -> Any:
-        """A number in (-sqrt 2, sqrt 2) that depends on the value and, to one half of its variance, only on its array."""
+        """A number in (-sqrt 2, sqrt 2) that depends on the value and, to one half of its variance, only on its
+        array.
+        """
         first = np.ascontiguousarray(x).reshape(len(x), -1)[:, :1].reshape((-1,) + (1,) * (x.ndim - 1))
         return (hashed(x, self.keys[0]) + hashed(first, self.keys[1])) * 0.5**0.5
 
@@ -125,7 +134,9 @@ def noisy(array: Any, arithmetic: Arithmetic) -> Noisy:
 
 
 def noisy_log_decay(array: Any, arithmetic: Arithmetic) -> Noisy:
-    """Each log decay with the error of a cumulative sum over the last ``gate_chunk`` tokens. The array has its T second from the end."""
+    """Each log decay with the error of a cumulative sum over the last ``gate_chunk`` tokens. The array has its T
+    second from the end.
+    """
     plain = noisy(array, arithmetic)
     total = np.cumsum(np.where(np.isfinite(plain), np.abs(plain), 0).view(np.ndarray), axis=-2)
     chunk = arithmetic.gate_chunk

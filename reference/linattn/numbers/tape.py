@@ -1,6 +1,8 @@
-"""Reverse-mode gradients over any number system: of balls they are certified, of field numbers exact, of floats plain.
+"""Reverse-mode gradients over any number system: of balls they are certified, of field numbers exact, of floats
+plain.
 
-A ``Node`` remembers the nodes from which it was computed and the derivative by each; ``gradients`` walks back from the outputs.
+A ``Node`` remembers the nodes from which it was computed and the derivative by each; ``gradients`` walks back from
+the outputs.
 """
 
 from collections.abc import Callable, Mapping
@@ -75,7 +77,9 @@ class Node:
         return Node(_function("cos", self.value), (self, -_function("sin", self.value)))
 
     def maximum(self, other: Any) -> "Node":
-        """The larger one, with its derivative. At a tie of floats the first; balls that overlap raise ``Undecided``."""
+        """The larger one, with its derivative. At a tie of floats the first; balls that overlap raise
+        ``Undecided``.
+        """
         other = other if isinstance(other, Node) else Node(other)
         return self if _at_least(self.value, other.value) else other
 
@@ -92,7 +96,9 @@ def _at_least(x: Any, y: Any) -> bool:
 def gradients(
     compute: Callable[[dict[str, Any]], Mapping[str, Any]], arrays: Mapping[str, Any], cotangents: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """d(sum over outputs of <cotangent, output>) / d(input), for every input; ``arrays`` hold numbers of any one system."""
+    """d(sum over outputs of <cotangent, output>) / d(input), for every input; ``arrays`` hold numbers of any one
+    system.
+    """
     leaves = lift(Node, arrays)
     outputs = compute(leaves)
     collected: dict[int, Any] = {}

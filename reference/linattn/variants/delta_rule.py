@@ -6,8 +6,8 @@ r"""Delta rule (DeltaNet): what a key retrieves is replaced by the new value, no
     S_t &= S_{t-1} + \beta_t k_t (v_t - \bar v_t)^\top \\
     o_t &= \sigma\, S_t^\top q_t
 
-Keys should have unit length: where |1 - beta |k|^2| > 1 the state grows without bound. Normalisation comes before the operator.
-The papers have no scale (``scale=1``) and write the state transposed.
+Keys should have unit length: where |1 - beta |k|^2| > 1 the state grows without bound. Normalisation comes before
+the operator. The papers have no scale (``scale=1``) and write the state transposed.
 """
 
 import numpy as np

@@ -5,8 +5,8 @@ r"""Gated delta rule (Gated DeltaNet): the memory decays as a whole, then what t
     S_t &= \alpha_t (I - \beta_t k_t k_t^\top) S_{t-1} + \beta_t k_t v_t^\top, \qquad \alpha_t = e^{g_t} \\
     o_t &= \sigma\, S_t^\top q_t
 
-Decay comes first: the erase term reads the state after it has decayed. The paper has no scale (``scale=1``) and writes the
-state transposed. Its printed chunk output masks Q K^T by M; the identity needs the decay mask, as here.
+Decay comes first: the erase term reads the state after it has decayed. The paper has no scale (``scale=1``) and
+writes the state transposed. Its printed chunk output masks Q K^T by M; the identity needs the decay mask, as here.
 """
 
 import numpy as np
@@ -24,7 +24,9 @@ def step(S, q, k, v, log_decay, beta, scale):
 
 
 def parallel(S, q, k, v, log_decay, beta, scale):
-    """The writes u solve a unit lower-triangular system; outputs and state are weighted products with u. Section 3.3."""
+    """The writes u solve a unit lower-triangular system; outputs and state are weighted products with u. Section
+    3.3.
+    """
     between, since_start, until_end = decays(log_decay)
     u = unit_lower_solve(beta * np.tril(products(k, k, between), -1), beta * (v - (since_start * k) @ S))
     o = scale * ((since_start * q) @ S + products(q, k, between) @ u)
@@ -42,7 +44,14 @@ VARIANT = Variant(
         Input("k", "T K", "key, of unit length", heads="k"),
         Input("v", "T V", "value", heads="v"),
         Input(
-            "log_decay", "T 1", "natural logarithm of the decay", heads="v", kind="log", domain=(-np.inf, 0), neutral=0, role="gate"
+            "log_decay",
+            "T 1",
+            "natural logarithm of the decay",
+            heads="v",
+            kind="log",
+            domain=(-np.inf, 0),
+            neutral=0,
+            role="gate",
         ),
         Input("beta", "T 1", "writing strength", heads="v", domain=(0, 2), neutral=1, role="gate"),
         Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),

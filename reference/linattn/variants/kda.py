@@ -2,12 +2,13 @@ r"""Kimi delta attention (KDA): the gated delta rule with a decay per key channe
 
 .. math::
 
-    S_t &= (I - \beta_t k_t k_t^\top)\, \mathrm{diag}(\alpha_t)\, S_{t-1} + \beta_t k_t v_t^\top, \qquad \alpha_t = e^{g_t} \in [0, 1]^K \\
+    S_t &= (I - \beta_t k_t k_t^\top)\, \mathrm{diag}(\alpha_t)\, S_{t-1} + \beta_t k_t v_t^\top,
+           \qquad \alpha_t = e^{g_t} \in [0, 1]^K \\
     o_t &= \sigma\, S_t^\top q_t
 
-Decay comes first. The closed form is that of the gated delta rule with a decay of width K. Equation (1) has no scale (``scale=1``), the
-paper's listing 1 has K^-1/2. Its products of decays from i to r, as defined in section 2.1, include the decay
-of token i; the equations (3) and (16) hold with it excluded, as here.
+Decay comes first. The closed form is that of the gated delta rule with a decay of width K. Equation (1) has no
+scale (``scale=1``), the paper's listing 1 has K^-1/2. Its products of decays from i to r, as defined in section
+2.1, include the decay of token i; the equations (3) and (16) hold with it excluded, as here.
 """
 
 import numpy as np

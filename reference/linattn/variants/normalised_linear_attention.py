@@ -6,9 +6,9 @@ r"""Linear attention with its normaliser: a weighted mean with weights q.k inste
     z_t &= z_{t-1} + k_t \\
     o_t &= \frac{S_t^\top q_t}{z_t^\top q_t + \epsilon}
 
-q and k come after their feature map, which should be non-negative (``linattn.features``): with signed features the denominator can
-vanish or be negative, and the output is then no mean. The paper has no eps, which is the default 0; libraries add
-1e-6 (fast-transformers) or 1e-10 (fla, to a scaled denominator).
+q and k come after their feature map, which should be non-negative (``linattn.features``): with signed features the
+denominator can vanish or be negative, and the output is then no mean. The paper has no eps, which is the default 0;
+libraries add 1e-6 (fast-transformers) or 1e-10 (fla, to a scaled denominator).
 """
 
 import numpy as np

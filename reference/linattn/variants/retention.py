@@ -5,9 +5,9 @@ r"""Retention: linear attention that forgets at a fixed rate per head.
     S_t &= \gamma S_{t-1} + k_t v_t^\top, \qquad \gamma = e^g \\
     o_t &= \sigma\, S_t^\top q_t
 
-This is the bare operator. The rotation of q and k (xPos) comes before it, the group norm after it, and the score normalisation of
-RetNet's parallel form, which that group norm cancels, is no part of it. The paper's equations have no scale
-(``scale=1``); torchscale puts K^-1/2 on k, fla on q.
+This is the bare operator. The rotation of q and k (xPos) comes before it, the group norm after it, and the score
+normalisation of RetNet's parallel form, which that group norm cancels, is no part of it. The paper's equations have
+no scale (``scale=1``); torchscale puts K^-1/2 on k, fla on q.
 """
 
 import numpy as np

@@ -5,7 +5,8 @@ r"""Simple GLA: linear attention with one data-dependent decay per head and toke
     S_t &= \alpha_t S_{t-1} + k_t v_t^\top, \qquad \alpha_t = e^{g_t} \\
     o_t &= \sigma\, S_t^\top q_t
 
-Mamba-2 (SSD) in these names: q = C, k = B, v = dt x, g = dt A, scale = 1; its state is the transpose of ours; the skip D x is outside.
+Mamba-2 (SSD) in these names: q = C, k = B, v = dt x, g = dt A, scale = 1; its state is the transpose of ours; the
+skip D x is outside.
 """
 
 import numpy as np
@@ -39,7 +40,14 @@ VARIANT = Variant(
         Input("k", "T K", "key", heads="k"),
         Input("v", "T V", "value", heads="v"),
         Input(
-            "log_decay", "T 1", "natural logarithm of the decay", heads="v", kind="log", domain=(-np.inf, 0), neutral=0, role="gate"
+            "log_decay",
+            "T 1",
+            "natural logarithm of the decay",
+            heads="v",
+            kind="log",
+            domain=(-np.inf, 0),
+            neutral=0,
+            role="gate",
         ),
         Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),
     ),

@@ -5,8 +5,8 @@ r"""Softmax attention, the baseline of the field.
     o_t = \sum_{s \le t} \frac{\exp(\sigma\, q_t^\top k_s)}{\sum_{r \le t} \exp(\sigma\, q_t^\top k_r)}\, v_s
 
 The state is the cache of all keys and values: it grows with every token, and nothing is ever forgotten.
-``parallel`` is the online form: it visits the keys block by block and keeps, for every query, the largest score so far, the
-total weight and the weighted sum of values, all relative to that score.
+``parallel`` is the online form: it visits the keys block by block and keeps, for every query, the largest score so
+far, the total weight and the weighted sum of values, all relative to that score.
 """
 
 import numpy as np
@@ -83,7 +83,11 @@ VARIANT = Variant(
     sources=(
         Source("Attention Is All You Need", "Vaswani et al.", 2017, "1706.03762", "equation (1)"),
         Source(
-            "Online normalizer calculation for softmax", "Milakov, Gimelshein", 2018, "1805.02867", "equations (1)-(4), algorithm 3"
+            "Online normalizer calculation for softmax",
+            "Milakov, Gimelshein",
+            2018,
+            "1805.02867",
+            "equations (1)-(4), algorithm 3",
         ),
         Source("FlashAttention", "Dao, Fu, Ermon, Rudra, Re", 2022, "2205.14135", "section 3.1, algorithm 1"),
     ),

@@ -1,0 +1,116 @@
+"""The golden values: inputs, and outputs and states proven to be the correctly rounded float64 values.
+
+``cases()`` lists them, ``load(case)`` reads one. NumPy is all this package needs. The fixtures are in the public domain (CC0-1.0).
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linattn_golden import safetensors
+from linattn_golden.draws import Draw
+
+HERE = Path(__file__).parent
+MANIFEST = HERE / "manifest.json"
+DATA = HERE / "data"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One entry of the manifest. The id never changes its meaning.
+
+    ``certified``: inputs and proven results are stored. ``recipe``: only the recipe of its inputs is, since they are large; results come
+    from the float64 chunkwise form, and a sample of them is proven and hashed.
+    """
+
+    id: str
+    variant: str
+    kind: str
+    why: str
+    dims: dict[str, int]
+    numbers: dict[str, float]  # inputs that are one number, such as scale; one that is absent has its default
+    inputs: dict[str, Draw]
+    initial_state: dict[str, Draw] | None
+    cotangents: dict[str, Draw] = field(default_factory=dict)  # where gradients are certified too
+    precision: dict[str, int] = field(default_factory=dict)  # bits at which each group of values was proven
+    sha256: dict[str, str] = field(default_factory=dict)  # of the bytes of every stored tensor
+
+
+@dataclass(frozen=True)
+class Data:
+    """The arrays of a case, in the reference layout (B, H, T, D). A recipe has inputs alone."""
+
+    inputs: dict[str, Any]
+    initial_state: tuple[np.ndarray, ...] | None
+    output: np.ndarray | None = None
+    final_state: tuple[np.ndarray, ...] | None = None
+    cotangents: dict[str, np.ndarray] = field(default_factory=dict)
+    gradients: dict[str, np.ndarray] = field(default_factory=dict)
+
+
+@lru_cache(maxsize=1)
+def manifest() -> dict[str, Any]:
+    """The manifest as it stands in the file (``manifest.schema.json`` describes it)."""
+    return json.loads(MANIFEST.read_text())
+
+
+def cases(variant: str | None = None, kind: str | None = None) -> Iterator[Case]:
+    """All cases, or those of a variant or kind."""
+    for entry in manifest()["cases"]:
+        if variant in (None, entry["variant"]) and kind in (None, entry["kind"]):
+            yield from_json(entry)
+
+
+def case(case_id: str) -> Case:
+    """The case of that id. Raises ``ValueError`` with the ids of its variant."""
+    known = {entry["id"]: entry for entry in manifest()["cases"]}
+    if case_id not in known:
+        variant = case_id.split("/")[0]
+        near = [name for name in known if name.startswith(f"{variant}/")] or sorted({name.split("/")[0] + "/..." for name in known})
+        raise ValueError(f"case must be one of {', '.join(near)}; got {case_id!r}")
+    return from_json(known[case_id])
+
+
+def from_json(entry: dict[str, Any]) -> Case:
+    draws = {
+        name: None if entry[name] is None else {key: Draw(d["draw"], tuple(d["shape"]), d["key"]) for key, d in entry[name].items()}
+        for name in ("inputs", "initial_state", "cotangents")
+    }
+    return Case(**{**entry, **draws})
+
+
+def load(case: Case) -> Data:
+    """The arrays of a case as float64: stored ones from its file, those of a recipe from their draws."""
+    if case.kind == "recipe":
+        state = case.initial_state and tuple(draw.array() for draw in case.initial_state.values())
+        return Data({**{name: draw.array() for name, draw in case.inputs.items()}, **case.numbers}, state)
+    stored = {
+        name.removeprefix(f"{case.id.split('/')[1]}/"): array
+        for name, array in tensors(case.variant).items()
+        if name.startswith(f"{case.id.split('/')[1]}/")
+    }
+
+    def group(prefix: str) -> dict[str, np.ndarray]:
+        return {name.removeprefix(prefix): array for name, array in stored.items() if name.startswith(prefix)}
+
+    initial = case.initial_state and tuple(stored[f"initial_state/{name}"] for name in case.initial_state)
+    final = tuple(stored[f"final_state/{name}"] for name in state_names(case))
+    return Data(
+        {**group("inputs/"), **case.numbers}, initial, stored["output"], final, group("cotangents/"), group("gradients/")
+    )
+
+
+def state_names(case: Case) -> list[str]:
+    """The tensors of the state, in the order of the record."""
+    return manifest()["states"][case.variant]
+
+
+@lru_cache(maxsize=4)
+def tensors(variant: str) -> dict[str, np.ndarray]:
+    """All tensors of a variant's file."""
+    return safetensors.read(DATA / f"{variant}.safetensors")

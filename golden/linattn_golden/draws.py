@@ -1,0 +1,100 @@
+"""Input values, from raw counter-based bits: the same on every machine, with every version of NumPy.
+
+A draw is a name of this file's ``DRAWS``, a shape and a key. Every value lies on the bfloat16 grid (exact in bfloat16, float16,
+float32 and float64) or, for gates whose cumulative sums should round, on the float32 grid. Only + - * / and sqrt are used, on
+numbers that stay exact where an order of summation could matter.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Shape = tuple[int, ...]
+SMALLEST = 2.0**-12  # smaller values become 0, so that float16 holds the bfloat16 grid exactly
+
+
+@dataclass(frozen=True)
+class Draw:
+    """How an array is made, and as which dtype it is stored."""
+
+    draw: str
+    shape: Shape
+    key: str
+
+    @property
+    def dtype(self) -> str:
+        return "F32" if self.draw.endswith("f32") else "BF16"
+
+    def array(self) -> np.ndarray:
+        bits = np.random.Philox(key=int(self.key, 16)).random_raw(max(1, int(np.prod(self.shape))))
+        values = DRAWS[self.draw](bits[: int(np.prod(self.shape))].reshape(self.shape))
+        return values.astype("<f4").astype(float) if self.dtype == "F32" else bfloat16(values)
+
+
+def key_of(text: str) -> str:
+    """The key that belongs to a case and an input: 128 bits of a hash of their names."""
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def bfloat16(x: np.ndarray) -> np.ndarray:
+    """Rounded to the nearest bfloat16, ties to even."""
+    bits = np.asarray(x, dtype="<f4").view("<u4").astype(np.uint64)
+    rounded = (bits + 0x7FFF + ((bits >> np.uint64(16)) & np.uint64(1))) >> np.uint64(16) << np.uint64(16)
+    values = rounded.astype("<u4").view("<f4").astype(float)
+    return np.where(np.abs(values) < SMALLEST, 0.0, values)
+
+
+def fraction(bits: np.ndarray) -> np.ndarray:
+    """Uniform on [0, 1) with 24 bits: exact in float32."""
+    return (bits >> np.uint64(40)).astype(float) * 2.0**-24
+
+
+def bell(bits: np.ndarray) -> np.ndarray:
+    """A sum of four uniforms: mean 0, standard deviation 1.15, at most 4 in size."""
+    pieces = sum(((bits >> np.uint64(16 * n)) & np.uint64(0xFFFF)).astype(float) for n in range(4))
+    return (pieces - 2.0 * 0xFFFF) * 2.0**-15
+
+
+def unit(bits: np.ndarray) -> np.ndarray:
+    """Vectors along the last axis, of unit length up to the final rounding."""
+    x = bell(bits)
+    return x / np.sqrt((x * x).sum(axis=-1, keepdims=True))
+
+
+def token_of(bits: np.ndarray) -> Any:
+    """The number of the token of every element of (..., T, D)."""
+    return np.broadcast_to(np.arange(bits.shape[-2])[:, None], bits.shape)
+
+
+def reset(bits: np.ndarray) -> np.ndarray:
+    """Mild gates; -inf in all channels of every fifth token and in the first channel of the token after."""
+    values, t = -fraction(bits), token_of(bits)
+    first = np.arange(bits.shape[-1]) == 0
+    return np.where((t % 5 == 3) | ((t % 5 == 4) & first & (t > 4)), -np.inf, values)
+
+
+def spike(bits: np.ndarray) -> np.ndarray:
+    """Slow decays, and once -20: what a cumulative sum then rounds must not be seen by later tokens."""
+    return np.where(token_of(bits) == 4, -20.0, -fraction(bits) * 2.0**-4)
+
+
+DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "bell": bell,
+    "unit": unit,
+    "positive": lambda bits: np.abs(bell(bits)) + 2.0**-4,
+    "zero": lambda bits: np.zeros(bits.shape),
+    "one": lambda bits: np.ones(bits.shape),
+    "mild": lambda bits: -fraction(bits),
+    "mild-f32": lambda bits: -fraction(bits),
+    "slow-f32": lambda bits: -fraction(bits) * 2.0**-5,
+    "strong-f32": lambda bits: -fraction(bits) * 20,
+    "spike-f32": spike,
+    "reset": reset,
+    "never": lambda bits: np.full(bits.shape, -np.inf),
+    "strength": fraction,
+    "strength-to-2": lambda bits: 2 * fraction(bits),
+    "strength-0-1-2": lambda bits: (token_of(bits) % 3).astype(float),
+}

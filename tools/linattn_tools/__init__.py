@@ -1,0 +1,1 @@
+"""The command ``linattn``, the certifier and generator of the goldens, reports and benchmarks."""

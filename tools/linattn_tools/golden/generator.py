@@ -1,0 +1,98 @@
+"""Writing and checking the fixtures. Generation is deterministic: to verify is to generate again and to compare bytes."""
+
+import hashlib
+import json
+import multiprocessing
+import tempfile
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linattn.variants import VARIANTS
+from linattn_golden import Case, Data, safetensors
+from linattn_tools.golden import certifier
+from linattn_tools.golden.scenarios import all_cases
+from linattn_tools.progress import track
+
+SPEC_VERSION = "0.1.0"
+Tensors = dict[str, tuple[str, np.ndarray]]
+
+
+def generate(destination: Path) -> list[str]:
+    """Write the manifest and one file per variant into ``destination``; the names of the files written."""
+    finished = dict(track(prove_all(list(all_cases())), total=len(list(all_cases())), what="proving"))
+    data = destination / "data"
+    data.mkdir(parents=True, exist_ok=True)
+    cases: list[Case] = []
+    tensors: dict[str, Tensors] = {variant.name: {} for variant in VARIANTS}
+    for case in all_cases():
+        proven, stored = finished[case.id]
+        cases.append(proven)
+        tensors[case.variant] |= {f"{case.id.split('/')[1]}/{name}": tensor for name, tensor in stored.items()}
+    for name, content in tensors.items():
+        safetensors.write(data / f"{name}.safetensors", content)
+    (destination / "manifest.json").write_text(manifest(cases, data))
+    return ["manifest.json", *(f"data/{name}.safetensors" for name in tensors)]
+
+
+def verify(stored: Path) -> list[str]:
+    """Prove everything anew; the names of the files whose bytes differ from the stored ones."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder)
+        names = generate(fresh)
+        return [n for n in names if not (stored / n).exists() or (stored / n).read_bytes() != (fresh / n).read_bytes()]
+
+
+def prove_all(cases: list[Case]) -> Iterable[tuple[str, tuple[Case, Tensors]]]:
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from zip((case.id for case in cases), pool.map(prove, cases), strict=True)
+
+
+def prove(case: Case) -> tuple[Case, Tensors]:
+    """A case with its precision and hashes, and the tensors to store."""
+    inputs = {f"inputs/{name}": draw for name, draw in case.inputs.items()}
+    state = {f"initial_state/{name}": draw for name, draw in (case.initial_state or {}).items()}
+    cotangents = {f"cotangents/{name}": draw for name, draw in case.cotangents.items()}
+    drawn = {name: (draw.dtype, draw.array()) for name, draw in (inputs | state | cotangents).items()}
+    data = as_data(case, {name: array for name, (_, array) in drawn.items()})
+    if case.kind == "recipe":
+        results, bits = certifier.proven(case, certifier.sample(case, data))
+        hashes = {f"sample/{name}": sha256(("F64", array)) for name, array in results.items()}
+        return replace(case, precision={"sample": bits}, sha256=hashes), {}
+    results, bits = certifier.proven(case, data)
+    precision, stored = {"results": bits}, drawn | {name: ("F64", array) for name, array in results.items()}
+    if case.cotangents:
+        gradients, precision["gradients"] = certifier.proven_gradients(case, data)
+        stored |= {f"gradients/{name}": ("F64", array) for name, array in gradients.items()}
+    return replace(case, precision=precision, sha256={name: sha256(t) for name, t in sorted(stored.items())}), stored
+
+
+def as_data(case: Case, arrays: dict[str, np.ndarray]) -> Data:
+    inputs = {name: arrays[f"inputs/{name}"] for name in case.inputs}
+    state = case.initial_state and tuple(arrays[f"initial_state/{name}"] for name in case.initial_state)
+    return Data({**inputs, **case.numbers}, state, cotangents={n: arrays[f"cotangents/{n}"] for n in case.cotangents})
+
+
+def sha256(tensor: tuple[str, np.ndarray]) -> str:
+    dtype, array = tensor
+    return hashlib.sha256(safetensors.encode(array, dtype)).hexdigest()
+
+
+def manifest(cases: list[Case], data: Path) -> str:
+    files = {f"data/{path.name}": path.read_bytes() for path in sorted(data.glob("*.safetensors"))}
+    content: dict[str, Any] = {
+        "$schema": "manifest.schema.json",
+        "spec_version": SPEC_VERSION,
+        "license": "CC0-1.0",
+        "provenance": "linattn golden generate: the recurrence over rigorous balls (python-flint), every value proven correctly rounded",
+        "layout": "(B, H, T, D) row-major; log decays are natural logarithms; a state has keys as rows and values as columns",
+        "states": {variant.name: [item.name for item in variant.state] for variant in VARIANTS},
+        "counts": {kind: sum(case.kind == kind for case in cases) for kind in ("certified", "recipe")},
+        "files": {name: {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()} for name, text in files.items()},
+        "cases": [asdict(case) for case in cases],
+    }
+    return json.dumps(content, indent=1) + "\n"
