@@ -1,6 +1,7 @@
 """The golden values: inputs, and outputs and states proven to be the correctly rounded float64 values.
 
-``cases()`` lists them, ``load(case)`` reads one. NumPy is all this package needs. The fixtures are in the public domain (CC0-1.0).
+``cases()`` lists them, ``load(case)`` reads one. NumPy is all this package needs. The fixtures are in the public
+domain (CC0-1.0).
 """
 
 import json
@@ -24,8 +25,8 @@ DATA = HERE / "data"
 class Case:
     """One entry of the manifest. The id never changes its meaning.
 
-    ``certified``: inputs and proven results are stored. ``recipe``: only the recipe of its inputs is, since they are large; results come
-    from the float64 chunkwise form, and a sample of them is proven and hashed.
+    ``certified``: inputs and proven results are stored. ``recipe``: only the recipe of its inputs is, since they
+    are large; results come from the float64 chunkwise form, and a sample of them is proven and hashed.
     """
 
     id: str
@@ -49,6 +50,7 @@ class Data:
     initial_state: tuple[np.ndarray, ...] | None
     output: np.ndarray | None = None
     final_state: tuple[np.ndarray, ...] | None = None
+    bidirectional: np.ndarray | None = None  # the output of the non-causal form, where the variant has one
     cotangents: dict[str, np.ndarray] = field(default_factory=dict)
     gradients: dict[str, np.ndarray] = field(default_factory=dict)
 
@@ -71,14 +73,18 @@ def case(case_id: str) -> Case:
     known = {entry["id"]: entry for entry in manifest()["cases"]}
     if case_id not in known:
         variant = case_id.split("/")[0]
-        near = [name for name in known if name.startswith(f"{variant}/")] or sorted({name.split("/")[0] + "/..." for name in known})
+        near = [name for name in known if name.startswith(f"{variant}/")] or sorted(
+            {name.split("/")[0] + "/..." for name in known}
+        )
         raise ValueError(f"case must be one of {', '.join(near)}; got {case_id!r}")
     return from_json(known[case_id])
 
 
 def from_json(entry: dict[str, Any]) -> Case:
     draws = {
-        name: None if entry[name] is None else {key: Draw(d["draw"], tuple(d["shape"]), d["key"]) for key, d in entry[name].items()}
+        name: None
+        if entry[name] is None
+        else {key: Draw(d["draw"], tuple(d["shape"]), d["key"]) for key, d in entry[name].items()}
         for name in ("inputs", "initial_state", "cotangents")
     }
     return Case(**{**entry, **draws})
@@ -101,7 +107,13 @@ def load(case: Case) -> Data:
     initial = case.initial_state and tuple(stored[f"initial_state/{name}"] for name in case.initial_state)
     final = tuple(stored[f"final_state/{name}"] for name in state_names(case))
     return Data(
-        {**group("inputs/"), **case.numbers}, initial, stored["output"], final, group("cotangents/"), group("gradients/")
+        inputs={**group("inputs/"), **case.numbers},
+        initial_state=initial,
+        output=stored["output"],
+        final_state=final,
+        bidirectional=stored.get("bidirectional"),
+        cotangents=group("cotangents/"),
+        gradients=group("gradients/"),
     )
 
 

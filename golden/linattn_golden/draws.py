@@ -1,8 +1,8 @@
 """Input values, from raw counter-based bits: the same on every machine, with every version of NumPy.
 
-A draw is a name of this file's ``DRAWS``, a shape and a key. Every value lies on the bfloat16 grid (exact in bfloat16, float16,
-float32 and float64) or, for gates whose cumulative sums should round, on the float32 grid. Only + - * / and sqrt are used, on
-numbers that stay exact where an order of summation could matter.
+A draw is a name of this file's ``DRAWS``, a shape and a key. Every value lies on the bfloat16 grid (exact in
+bfloat16, float16, float32 and float64) or, for gates whose cumulative sums should round, on the float32 grid. Only
++ - * / and sqrt are used, on numbers that stay exact where an order of summation could matter.
 """
 
 import hashlib
@@ -88,9 +88,9 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "zero": lambda bits: np.zeros(bits.shape),
     "one": lambda bits: np.ones(bits.shape),
     "mild": lambda bits: -fraction(bits),
-    "mild-f32": lambda bits: -fraction(bits),
-    "slow-f32": lambda bits: -fraction(bits) * 2.0**-5,
-    "strong-f32": lambda bits: -fraction(bits) * 20,
+    "slow": lambda bits: -fraction(bits) * 2.0**-5,
+    "medium-f32": lambda bits: -fraction(bits) * 5,
+    "strong": lambda bits: -fraction(bits) * 20,
     "spike-f32": spike,
     "reset": reset,
     "never": lambda bits: np.full(bits.shape, -np.inf),

@@ -1,7 +1,8 @@
 """The files: safetensors, written so that equal tensors give equal bytes, and read with NumPy alone.
 
-A file is the length of its header (8 bytes, little-endian), the header as JSON, then the tensors one after the other, little-endian
-in C order. BF16 travels as the upper 16 bits of a float32. Other languages read it with any safetensors library, or in 25 lines.
+A file is the length of its header (8 bytes, little-endian), the header as JSON, then the tensors one after the
+other, little-endian in C order. BF16 travels as the upper 16 bits of a float32. Other languages read it with any
+safetensors library, or in 25 lines.
 """
 
 import json
@@ -54,6 +55,10 @@ def read(path: Path) -> dict[str, np.ndarray]:
     header = json.loads(data[8:start])
     header.pop("__metadata__", None)
     return {
-        name: decode(data[start + entry["data_offsets"][0] : start + entry["data_offsets"][1]], entry["dtype"], tuple(entry["shape"]))
+        name: decode(
+            data[start + entry["data_offsets"][0] : start + entry["data_offsets"][1]],
+            entry["dtype"],
+            tuple(entry["shape"]),
+        )
         for name, entry in header.items()
     }

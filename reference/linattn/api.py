@@ -83,7 +83,12 @@ def relayout(variant: Variant, inputs: Mapping[str, Any], layout: str) -> dict[s
 
 
 def whole(
-    variant: Variant, arrays: Mapping[str, Any], sizes: Mapping[str, int], initial_state: Any, form: str, chunk_size: int
+    variant: Variant,
+    arrays: Mapping[str, Any],
+    sizes: Mapping[str, int],
+    initial_state: Any,
+    form: str,
+    chunk_size: int,
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """One sequence from its state."""
     grouped, groups = validate.group_heads(variant, arrays)

@@ -107,6 +107,8 @@ class Noisy(np.ndarray):
         """A number in (-sqrt 2, sqrt 2) that depends on the value and, to one half of its variance, only on its
         array.
         """
+        if not x.size:
+            return x
         first = np.ascontiguousarray(x).reshape(len(x), -1)[:, :1].reshape((-1,) + (1,) * (x.ndim - 1))
         return (hashed(x, self.keys[0]) + hashed(first, self.keys[1])) * 0.5**0.5
 
@@ -142,6 +144,15 @@ def noisy_log_decay(array: Any, arithmetic: Arithmetic) -> Noisy:
     chunk = arithmetic.gate_chunk
     total[..., chunk:, :] -= total[..., :-chunk, :].copy() if chunk else total
     values = np.asarray(plain)
+    return plain.adopt(values + arithmetic.unit * hashed(values, plain.keys[0]) * total)
+
+
+def noisy_constant_log_decay(array: Any, arithmetic: Arithmetic) -> Noisy:
+    """A log decay that is the same at every token: the error that its multiples have in the exponents of a chunk."""
+    plain = noisy(array, arithmetic)
+    values = np.asarray(plain)
+    size = np.where(np.isfinite(values), np.abs(values), 0)
+    total = arithmetic.gate_chunk * size * np.minimum(1, size)
     return plain.adopt(values + arithmetic.unit * hashed(values, plain.keys[0]) * total)
 
 

@@ -20,6 +20,13 @@ def proven(case: Case, data: Data, form: str = "recurrent", chunk_size: int = 16
     return ball.certify(lambda numbers: compute(variant, numbers, form, chunk_size), arrays | state)
 
 
+def proven_bidirectional(case: Case, data: Data) -> tuple[np.ndarray, int]:
+    """The output of the non-causal form, which has no state."""
+    arrays, _ = complete(find(case.variant), data)
+    proof, bits = ball.certify(lambda numbers: compute(find(case.variant), numbers, "bidirectional"), arrays)
+    return proof["output"], bits
+
+
 def proven_gradients(case: Case, data: Data) -> tuple[dict[str, np.ndarray], int]:
     """The gradients by every input and the initial state, for the cotangents of the case."""
     variant = find(case.variant)
@@ -32,7 +39,9 @@ def proven_gradients(case: Case, data: Data) -> tuple[dict[str, np.ndarray], int
     def differentiate(numbers: dict[str, Any]) -> dict[str, Any]:
         weights = {name: numbers[f"cotangent/{name}"] for name in data.cotangents}
         return tape.gradients(
-            lambda nodes: compute(variant, {**state, **nodes}, "recurrent"), {name: numbers[name] for name in leaves}, weights
+            lambda nodes: compute(variant, {**state, **nodes}, "recurrent"),
+            {name: numbers[name] for name in leaves},
+            weights,
         )
 
     return ball.certify(differentiate, leaves | cotangents)
@@ -51,13 +60,15 @@ def compute(variant: Variant, numbers: dict[str, Any], form: str, chunk_size: in
     """The form on any number system, grouped heads included."""
     grouped, groups = validate.group_heads(variant, {item.name: numbers[item.name] for item in variant.inputs})
     shared, _ = validate.share_leading(variant, grouped)
-    state = tuple(numbers[f"initial_state/{item.name}"] for item in variant.state)
+    state = tuple(numbers.get(f"initial_state/{item.name}") for item in variant.state)
     output, state = api.merge_heads(variant, *forms.run(variant, form, state, shared, chunk_size), groups)
-    return {"output": output} | {f"final_state/{s.name}": x for s, x in zip(variant.state, state, strict=True)}
+    return {"output": output} | {f"final_state/{s.name}": x for s, x in zip(variant.state, state, strict=bool(state))}
 
 
 def sample(case: Case, data: Data) -> Data:
-    """The part of a recipe that is proven: one head and a few columns of v, which are independent of the other columns."""
+    """The part of a recipe that is proven: one head and a few columns of v, which are independent of the other
+    columns.
+    """
     variant = find(case.variant)
 
     def first(array: Any, axes: str) -> Any:
@@ -65,7 +76,11 @@ def sample(case: Case, data: Data) -> Data:
         array = array[(0,) * (array.ndim - len(names))]
         return array[..., :SAMPLE_COLUMNS] if names[-1:] == ["V"] else array
 
-    inputs = {item.name: first(np.asarray(data.inputs[item.name]), item.axes) for item in variant.inputs if item.name in data.inputs}
+    inputs = {
+        item.name: first(np.asarray(data.inputs[item.name]), item.axes)
+        for item in variant.inputs
+        if item.name in data.inputs
+    }
     state = data.initial_state and tuple(
         first(array, item.axes) for array, item in zip(data.initial_state, variant.state, strict=True)
     )

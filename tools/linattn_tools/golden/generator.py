@@ -1,4 +1,6 @@
-"""Writing and checking the fixtures. Generation is deterministic: to verify is to generate again and to compare bytes."""
+"""Writing and checking the fixtures. Generation is deterministic: to verify is to generate again and to compare
+bytes.
+"""
 
 import hashlib
 import json
@@ -13,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from linattn.variants import VARIANTS
+from linattn.variants import variant as find
 from linattn_golden import Case, Data, safetensors
 from linattn_tools.golden import certifier
 from linattn_tools.golden.scenarios import all_cases
@@ -65,6 +68,9 @@ def prove(case: Case) -> tuple[Case, Tensors]:
         return replace(case, precision={"sample": bits}, sha256=hashes), {}
     results, bits = certifier.proven(case, data)
     precision, stored = {"results": bits}, drawn | {name: ("F64", array) for name, array in results.items()}
+    if find(case.variant).bidirectional:
+        output, precision["bidirectional"] = certifier.proven_bidirectional(case, data)
+        stored["bidirectional"] = ("F64", output)
     if case.cotangents:
         gradients, precision["gradients"] = certifier.proven_gradients(case, data)
         stored |= {f"gradients/{name}": ("F64", array) for name, array in gradients.items()}
@@ -92,7 +98,9 @@ def manifest(cases: list[Case], data: Path) -> str:
         "layout": "(B, H, T, D) row-major; log decays are natural logarithms; a state has keys as rows and values as columns",
         "states": {variant.name: [item.name for item in variant.state] for variant in VARIANTS},
         "counts": {kind: sum(case.kind == kind for case in cases) for kind in ("certified", "recipe")},
-        "files": {name: {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()} for name, text in files.items()},
+        "files": {
+            name: {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()} for name, text in files.items()
+        },
         "cases": [asdict(case) for case in cases],
     }
     return json.dumps(content, indent=1) + "\n"

@@ -1,0 +1,67 @@
+"""Arrays of the frameworks: to them and back, with the dtype by name. bfloat16, which NumPy lacks, travels as
+float32.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Typed:
+    """float64 values that a dtype holds, and the name of that dtype."""
+
+    values: np.ndarray
+    dtype: str
+
+
+def typed(values: Any, dtype: str) -> Typed:
+    """The values rounded to the dtype."""
+    if dtype == "bfloat16":
+        bits = np.asarray(values, dtype=np.float32).view(np.uint32).astype(np.uint64)
+        bits = (bits + 0x7FFF + ((bits >> np.uint64(16)) & np.uint64(1))) & np.uint64(0xFFFF0000)
+        return Typed(bits.astype(np.uint32).view(np.float32).astype(float), dtype)
+    with np.errstate(over="ignore"):
+        return Typed(np.asarray(values).astype(dtype).astype(float), dtype)
+
+
+def to_array(framework: str, x: Typed) -> Any:
+    """A fresh, writable array of the framework."""
+    if framework == "numpy":
+        return x.values.astype(numpy_dtype(x.dtype))
+    if framework == "torch":
+        import torch
+
+        return torch.tensor(x.values).to(getattr(torch, x.dtype))
+    if framework == "jax":
+        import jax.numpy as jnp
+
+        return jnp.asarray(x.values.astype(np.float64 if x.dtype == "float64" else np.float32), dtype=x.dtype)
+    if framework == "mlx":
+        import mlx.core as mx
+
+        return mx.array(x.values.astype(np.float32)).astype(getattr(mx, x.dtype))
+    raise ValueError(f"array must be one of numpy, torch, jax, mlx; got {framework!r}")
+
+
+def from_array(framework: str, x: Any) -> Typed:
+    """What came back, with the dtype that it had."""
+    if framework == "numpy":
+        return Typed(np.asarray(x).astype(float), str(np.asarray(x).dtype))
+    dtype = str(x.dtype).split(".")[-1]
+    if framework == "torch":
+        return Typed(x.detach().cpu().double().numpy(), dtype)
+    if framework == "mlx":
+        x = x.astype(x.dtype if dtype == "float32" else __import__("mlx.core").core.float32)
+    elif dtype == "bfloat16":
+        x = x.astype("float32")
+    return Typed(np.asarray(x).astype(float), dtype)
+
+
+def numpy_dtype(name: str) -> Any:
+    if name != "bfloat16":
+        return np.dtype(name)
+    import ml_dtypes
+
+    return np.dtype(ml_dtypes.bfloat16)

@@ -1,0 +1,57 @@
+"""Which checks a run consists of: every golden case for every function and profile, and the laws on cases made for
+them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import linattn_golden
+from linattn_spec.backend import Backend, Function
+from linattn_spec.results import Check
+
+LAWS = {  # law: the scenarios on which it is tried; recipes serve functions that accept kernel sizes alone
+    "split": ("odd-dims", "long", "grouped-query", "grouped-value", "recipe-64"),
+    "prefix": ("odd-dims", "long", "recipe-64"),
+    "batch": ("odd-dims", "grouped-query"),
+    "heads": ("odd-dims", "grouped-query", "grouped-value", "recipe-64"),
+    "untouched": ("odd-dims", "recipe-64"),
+}
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What of a backend is to be checked; empty: everything."""
+
+    variants: tuple[str, ...] = ()
+    forms: tuple[str, ...] = ()
+    profiles: tuple[str, ...] = ()
+
+    def takes(self, function: Function, profile: str) -> bool:
+        return (
+            (not self.variants or function.variant in self.variants)
+            and (not self.forms or function.form in self.forms or function.column in self.forms)
+            and (not self.profiles or profile in self.profiles)
+        )
+
+
+def plan(backend: Backend, selection: Selection | None = None) -> list[Check]:
+    """All checks, the quick ones first, so that the first verdicts come at once."""
+    selection = selection or Selection()
+    checks = [
+        check
+        for function in backend.functions
+        for profile in function.profiles
+        if selection.takes(function, profile.name)
+        for check in checks_of(function, profile.name)
+    ]
+    return sorted(checks, key=lambda check: "recipe" in check.scenario)
+
+
+def checks_of(function: Function, profile: str) -> Iterator[Check]:
+    scenarios = [case.id.split("/")[1] for case in linattn_golden.cases(function.variant)]
+    for scenario in scenarios:
+        yield Check(function.variant, scenario, function.column, profile, "golden")
+    for law, where in LAWS.items():
+        if function.form == "bidirectional" and law in ("split", "prefix"):
+            continue
+        yield from (Check(function.variant, s, function.column, profile, law) for s in where if s in scenarios)

@@ -1,0 +1,131 @@
+"""The verdict: errors in units of the spec's own rounding noise, and the limits on them.
+
+The unit of an element is the root mean square of what the reference itself strays there in random arithmetic of the
+promised precision (``linattn.numbers.noise``), at least that of its row, together with the rounding of the stored
+result. The same few limits hold for every variant, form, length and precision. A matched filter on documented
+mistakes acts on the same errors.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linattn import api, forms, validate
+from linattn.numbers import noise
+from linattn.record import Variant
+from linattn_spec.profiles import BITS, SMALLEST, Profile
+
+LIMITS = {
+    "rms": 3.0,
+    "token": 8.0,
+    "element": 24.0,
+}  # units, of a whole array, of its worst token, of its worst element
+POLE = 8  # a token whose noise exceeds 1/8 of its size is undetermined (a denominator near 0): reported, never judged
+WIDE = 64
+
+
+@dataclass(frozen=True)
+class Truth:
+    """The true results of a case and their units: "output" and "final_state/NAME". A unit of inf: undetermined."""
+
+    values: dict[str, np.ndarray]
+    units: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The size of the errors of one array, in units; ``load`` is the share of the closest limit (1: at the limit)."""
+
+    rms: float
+    token: float
+    element: float
+    finite: bool = True
+
+    @property
+    def load(self) -> float:
+        return max(getattr(self, name) / limit for name, limit in LIMITS.items()) if self.finite else np.inf
+
+    @property
+    def ok(self) -> bool:
+        return self.load <= 1
+
+
+def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, Any], state: tuple | None) -> Truth:
+    """The float64 reference and the units of its results, from arrays in the reference layout."""
+    arrays, sizes = validate.complete(variant, inputs)
+    grouped, heads = validate.group_heads(variant, arrays)
+    shared, leading = validate.share_leading(variant, grouped)
+    start = validate.complete_state(variant, state, leading, sizes, float, heads)
+
+    def compute(numbers: Mapping[str, Any], form: str) -> dict[str, Any]:
+        own = tuple(numbers[f"initial_state/{item.name}"] for item in variant.state)
+        return named(
+            variant, *forms.run(variant, form, own, {item.name: numbers[item.name] for item in variant.inputs})
+        )
+
+    numbers = shared | {f"initial_state/{item.name}": x for item, x in zip(variant.state, start, strict=True)}
+    values = compute(numbers, "bidirectional" if form == "bidirectional" else "chunkwise")
+    samples = 4 if values["output"].shape[-1] >= WIDE else 16  # wide rows average over their own elements
+    arithmetic = noise.Arithmetic(profile.operand_bits, profile.bits, samples=samples)
+    noisy = {name: with_noise(variant, name, x, arithmetic) for name, x in numbers.items()}
+    spread = noise.deviations(lambda n: compute(n, form if form == "bidirectional" else "recurrent"), noisy, values)
+    units = {name: unit(values[name], spread[name], rounding(profile, name)) for name in values}
+    return Truth(merged(variant, values, heads), merged(variant, units, heads))
+
+
+def named(variant: Variant, state: tuple, output: Any) -> dict[str, Any]:
+    return {"output": output} | {f"final_state/{s.name}": x for s, x in zip(variant.state, state, strict=bool(state))}
+
+
+def merged(variant: Variant, results: dict[str, Any], heads: int) -> dict[str, Any]:
+    state = tuple(x for name, x in results.items() if name != "output")
+    state, output = api.merge_heads(variant, state, results["output"], heads)[::-1]
+    return named(variant, state, output)
+
+
+def with_noise(variant: Variant, name: str, x: Any, arithmetic: noise.Arithmetic) -> Any:
+    if not np.ndim(x):
+        return x
+    if name != "log_decay":
+        return noise.noisy(x, arithmetic)
+    timed = variant.input(name).time is not None
+    return noise.noisy_log_decay(x, arithmetic) if timed else noise.noisy_constant_log_decay(x, arithmetic)
+
+
+def rounding(profile: Profile, name: str) -> tuple[float, float]:
+    """Relative and absolute error of storing a result."""
+    if name == "output":
+        return 2.0**-profile.output_bits, SMALLEST[profile.array]
+    return 2.0 ** -BITS[profile.state], SMALLEST[profile.state]
+
+
+def unit(values: np.ndarray, spread: np.ndarray, rounding: tuple[float, float]) -> np.ndarray:
+    """Noise, floored by that of its row, and the rounding of the stored result; inf at undetermined tokens."""
+    relative, absolute = rounding
+    square = np.mean(spread**2, axis=0)
+    row = np.mean(square, axis=-1, keepdims=True)
+    undetermined = (row > typical(values) / POLE**2) & (row > absolute**2) | ~np.isfinite(row)
+    stored = np.maximum(relative * np.abs(values), absolute) ** 2 / 3
+    return np.where(undetermined, np.inf, np.sqrt(np.maximum(square, row) + stored))
+
+
+def typical(values: np.ndarray) -> np.ndarray:
+    """The mean square of each row, at least the median over the rows: a row that is small by cancellation is no
+    pole.
+    """
+    size = np.mean(values**2, axis=-1, keepdims=True)
+    return np.maximum(size, np.median(size, axis=-2, keepdims=True)) if size.size else size
+
+
+def measure(errors: np.ndarray) -> Measure:
+    """``errors`` in units; a width of the last axis is a token (of a state: a row)."""
+    if not np.isfinite(errors).all():
+        return Measure(np.inf, np.inf, np.inf, finite=False)
+    if not errors.size:
+        return Measure(0.0, 0.0, 0.0)
+    square = errors**2
+    return Measure(
+        float(np.sqrt(square.mean())), float(np.sqrt(square.mean(axis=-1).max())), float(np.sqrt(square.max()))
+    )
