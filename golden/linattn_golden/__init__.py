@@ -93,28 +93,29 @@ def from_json(entry: dict[str, Any]) -> Case:
 def load(case: Case) -> Data:
     """The arrays of a case as float64: stored ones from its file, those of a recipe from their draws."""
     if case.kind == "recipe":
-        state = case.initial_state and tuple(draw.array() for draw in case.initial_state.values())
-        return Data({**{name: draw.array() for name, draw in case.inputs.items()}, **case.numbers}, state)
-    stored = {
-        name.removeprefix(f"{case.id.split('/')[1]}/"): array
-        for name, array in tensors(case.variant).items()
-        if name.startswith(f"{case.id.split('/')[1]}/")
-    }
+        inputs = {name: draw.array() for name, draw in case.inputs.items()}
+        state = None if case.initial_state is None else tuple(draw.array() for draw in case.initial_state.values())
+        return Data({**inputs, **case.numbers}, state)
+    stored = below(tensors(case.variant), case.id.split("/")[1])
 
-    def group(prefix: str) -> dict[str, np.ndarray]:
-        return {name.removeprefix(prefix): array for name, array in stored.items() if name.startswith(prefix)}
+    def group(name: str) -> dict[str, np.ndarray]:
+        return below(stored, name)
 
-    initial = case.initial_state and tuple(stored[f"initial_state/{name}"] for name in case.initial_state)
-    final = tuple(stored[f"final_state/{name}"] for name in state_names(case))
+    initial = group("initial_state")
     return Data(
-        inputs={**group("inputs/"), **case.numbers},
-        initial_state=initial,
+        inputs={**group("inputs"), **case.numbers},
+        initial_state=tuple(initial[name] for name in state_names(case)) if initial else None,
         output=stored["output"],
-        final_state=final,
+        final_state=tuple(group("final_state")[name] for name in state_names(case)),
         bidirectional=stored.get("bidirectional"),
-        cotangents=group("cotangents/"),
-        gradients=group("gradients/"),
+        cotangents=group("cotangents"),
+        gradients=group("gradients"),
     )
+
+
+def below(tensors: dict[str, np.ndarray], folder: str) -> dict[str, np.ndarray]:
+    """The tensors whose name begins with ``folder/``, without it."""
+    return {name.removeprefix(f"{folder}/"): x for name, x in tensors.items() if name.startswith(f"{folder}/")}
 
 
 def state_names(case: Case) -> list[str]:

@@ -54,8 +54,8 @@ def fraction(bits: np.ndarray) -> np.ndarray:
 
 def bell(bits: np.ndarray) -> np.ndarray:
     """A sum of four uniforms: mean 0, standard deviation 1.15, at most 4 in size."""
-    pieces = sum(((bits >> np.uint64(16 * n)) & np.uint64(0xFFFF)).astype(float) for n in range(4))
-    return (pieces - 2.0 * 0xFFFF) * 2.0**-15
+    pieces = [((bits >> np.uint64(16 * n)) & np.uint64(0xFFFF)).astype(float) for n in range(4)]
+    return (np.sum(pieces, axis=0) - 2.0 * 0xFFFF) * 2.0**-15
 
 
 def unit(bits: np.ndarray) -> np.ndarray:

@@ -1,6 +1,4 @@
-"""What users call: ``prefill`` runs a sequence, ``decode`` one token. Both check everything, then fold the
-mathematics.
-"""
+"""What users call: ``prefill`` for a sequence, ``decode`` for one token. Both check everything first."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -54,9 +52,7 @@ def prefill(
 def decode(
     variant: str | Variant, *, initial_state: Any = None, **inputs: Any
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
-    """Run one token: inputs without their axis T, ``(..., D)``. Returns ``(output, final_state)``; repeat it to
-    generate.
-    """
+    """Run one token: ``(output, final_state)`` from inputs without their axis T, ``(..., D)``."""
     record = find(variant) if isinstance(variant, str) else variant
     times = {item.name: item.time for item in record.inputs if item.time is not None}
     sequence: dict[str, Any] = {

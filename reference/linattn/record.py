@@ -52,9 +52,7 @@ class Input:
 
 @dataclass(frozen=True)
 class State:
-    """One tensor of the state, kept for every key/value head. An axis ``P`` starts empty and grows by one with
-    every token.
-    """
+    """One tensor of the state of a key/value head. An axis ``P`` starts empty and grows by one with every token."""
 
     name: str
     axes: str
@@ -71,6 +69,10 @@ class Source:
     year: int
     arxiv: str
     where: str
+
+    @property
+    def cited(self) -> str:
+        return f"{self.authors}, {self.year}, arXiv:{self.arxiv}"
 
     def __str__(self) -> str:
         return f"{self.authors}, {self.title!r}, {self.year}, arXiv:{self.arxiv}: {self.where}"

@@ -14,9 +14,7 @@ DEFAULTS: dict[str, Callable[[Mapping[str, int]], float]] = {"K ** -0.5": lambda
 
 
 def complete(variant: Variant, inputs: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, int]]:
-    """All inputs of the variant as checked floating-point arrays, defaults filled in, and the size of every named
-    axis.
-    """
+    """All inputs as checked floating-point arrays, defaults filled in, and the size of every named axis."""
     check_names(variant, inputs)
     given = {name: floating(name, value) for name, value in inputs.items() if value is not None}
     dtype = np.result_type(*(array for name, array in given.items() if variant.input(name).axes))
@@ -56,9 +54,7 @@ def default(item: Input, sizes: Mapping[str, int]) -> float:
 
 
 def check_axes(name: str, axes: str, array: np.ndarray, sizes: dict[str, int]) -> None:
-    """The trailing axes must be those of the record; named axes must have one size throughout (collected in
-    ``sizes``).
-    """
+    """The trailing axes must be those of the record, and a named axis must have one size (collected in ``sizes``)."""
     names = axes.split()
     if not names and array.ndim:
         raise ValueError(f"{name} must be one number; got shape {array.shape}")
@@ -125,9 +121,7 @@ def check_head_counts(counts: Mapping[str, int], groups: int) -> None:
 
 
 def share_leading(variant: Variant, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
-    """All inputs that write the state get one leading shape, which is the state's; q only has to broadcast against
-    it.
-    """
+    """All inputs that write the state get its leading shape; q only has to broadcast against it."""
     leading = {item.name: leading_axes(item, inputs[item.name]) for item in variant.inputs}
     writers = [item for item in variant.inputs if item.heads in ("k", "v")]
     try:

@@ -72,6 +72,7 @@ class Function:
     conventions: Conventions
     profiles: tuple[Profile, ...]
     label: str = ""  # tells apart several implementations of one form
+    snippet: str = ""  # code that computes ``output, state`` from ``arguments`` with the library alone, for bug reports
 
     @property
     def column(self) -> str:
@@ -89,9 +90,7 @@ class Function:
 
 @dataclass
 class Backend:
-    """An implementation to be judged. ``log_decay_range``: stronger finite gates may fail, as a limit that is
-    named.
-    """
+    """An implementation to be judged. Gates below ``log_decay_range`` may fail: that is a limit, named as such."""
 
     name: str
     version: str = ""
@@ -111,6 +110,7 @@ class Backend:
         accepts: str = "",
         profiles: Sequence[str | Profile] | None = None,
         label: str = "",
+        snippet: str = "",
         **conventions: str,
     ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
         """Register a function; conventions given here override the backend's."""
@@ -126,7 +126,7 @@ class Backend:
             )
             if unknown:
                 raise ValueError(f"{variant} has no input {', '.join(sorted(unknown))}; see linattn explain {variant}")
-            function = Function(variant, form, call, accepts, replace(own, **conventions), promised, label)
+            function = Function(variant, form, call, accepts, replace(own, **conventions), promised, label, snippet)
             if any((f.variant, f.column) == (variant, function.column) for f in self.functions):
                 raise ValueError(f"{self.name} implements {variant} {function.column} twice; give one of them a label")
             self.functions.append(function)

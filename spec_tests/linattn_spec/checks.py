@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 import linattn_golden
-from linattn import forms
 from linattn.record import Variant
 from linattn.variants import variant as find_variant
 from linattn_golden import Case, Data
@@ -133,11 +132,11 @@ def truth_of(case_id: str, profile: Profile, form: str) -> Truth:
     return Truth({**computed.values, **golden_values(case, data, form)}, computed.units)
 
 
-def golden_values(case: Case, data: Data, form: str) -> dict[str, np.ndarray]:
+def golden_values(case: Case, data: Data, form: str) -> dict[str, Any]:
     if form == "bidirectional":
         return {"output": data.bidirectional}
     names = linattn_golden.state_names(case)
-    return {"output": data.output} | {f"final_state/{n}": x for n, x in zip(names, data.final_state, strict=True)}
+    return {"output": data.output} | {f"final_state/{n}": x for n, x in zip(names, data.final_state or (), strict=True)}
 
 
 def golden(bench: Bench) -> Iterator[Comparison]:

@@ -1,6 +1,4 @@
-"""Arrays of the frameworks: to them and back, with the dtype by name. bfloat16, which NumPy lacks, travels as
-float32.
-"""
+"""Arrays of the frameworks, to and fro, with the dtype by name. bfloat16, which NumPy lacks, travels as float32."""
 
 from dataclasses import dataclass
 from typing import Any

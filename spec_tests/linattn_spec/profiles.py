@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 
 @dataclass(frozen=True)
 class Profile:
-    """Significant bits of the operands of contractions, of all other arithmetic and of stored outputs; dtypes of
-    arrays.
-    """
+    """Significant bits of operands of contractions, of other arithmetic and of stored outputs; dtypes of arrays."""
 
     name: str
     operand_bits: int
@@ -23,24 +21,20 @@ class Profile:
         return replace(self, **dtypes)  # type: ignore[arg-type]
 
 
-def _profile(name: str, bits: tuple[int, int, int], dtypes: str, doc: str) -> Profile:
-    return Profile(name, *bits, *dtypes.split(), doc)
-
-
 PROFILES = {
     profile.name: profile
     for profile in (
-        _profile("fp64", (53, 53, 53), "float64 float64 float64", "double precision throughout"),
-        _profile("fp32", (24, 24, 24), "float32 float32 float32", "single precision throughout"),
-        _profile("tf32", (11, 24, 24), "float32 float32 float32", "float32 arrays, contractions of TF32 operands"),
-        _profile(
-            "bf16", (8, 24, 8), "bfloat16 float32 float32", "bfloat16 arrays and operands, float32 sums and state"
+        Profile("fp64", 53, 53, 53, "float64", "float64", "float64", "double precision throughout"),
+        Profile("fp32", 24, 24, 24, "float32", "float32", "float32", "single precision throughout"),
+        Profile("tf32", 11, 24, 24, "float32", "float32", "float32", "float32 arrays, contractions of TF32 operands"),
+        Profile(
+            "bf16", 8, 24, 8, "bfloat16", "float32", "float32", "bfloat16 arrays and operands, float32 sums and state"
         ),
-        _profile("bf16-io", (24, 24, 8), "bfloat16 float32 float32", "bfloat16 arrays, float32 inside"),
-        _profile(
-            "fp16", (11, 24, 11), "float16 float32 float32", "float16 arrays and operands, float32 sums and state"
+        Profile("bf16-io", 24, 24, 8, "bfloat16", "float32", "float32", "bfloat16 arrays, float32 inside"),
+        Profile(
+            "fp16", 11, 24, 11, "float16", "float32", "float32", "float16 arrays and operands, float32 sums and state"
         ),
-        _profile("fp16-io", (24, 24, 11), "float16 float32 float32", "float16 arrays, float32 inside"),
+        Profile("fp16-io", 24, 24, 11, "float16", "float32", "float32", "float16 arrays, float32 inside"),
     )
 }
 

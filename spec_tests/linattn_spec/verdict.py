@@ -112,9 +112,7 @@ def unit(values: np.ndarray, spread: np.ndarray, rounding: tuple[float, float]) 
 
 
 def typical(values: np.ndarray) -> np.ndarray:
-    """The mean square of each row, at least the median over the rows: a row that is small by cancellation is no
-    pole.
-    """
+    """The mean square of each row, at least the median of all rows: a row small by cancellation is no pole."""
     size = np.mean(values**2, axis=-1, keepdims=True)
     return np.maximum(size, np.median(size, axis=-2, keepdims=True)) if size.size else size
 

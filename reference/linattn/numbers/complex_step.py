@@ -1,6 +1,4 @@
-"""Derivatives by the complex step: Im f(x + ih) / h has no subtraction, so h = 1e-200 gives all digits
-(complex128).
-"""
+"""Derivatives by the complex step: Im f(x + ih) / h has no subtraction, so that h = 1e-200 gives all digits."""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -29,9 +29,7 @@ U64 = np.uint64
 
 @dataclass(frozen=True, eq=False)
 class Arithmetic:
-    """What is promised: significant bits of the operands of contractions and of all else; ``gate_chunk`` 0:
-    products of single decays.
-    """
+    """The promise: significant bits of operands of contractions and of all else; tokens in a sum of log decays."""
 
     operand_bits: int
     bits: int
@@ -104,9 +102,7 @@ class Noisy(np.ndarray):
         return np.where(exact, x, x * (1 + unit * self.error(x)))
 
     def error(self, x: Any) -> Any:
-        """A number in (-sqrt 2, sqrt 2) that depends on the value and, to one half of its variance, only on its
-        array.
-        """
+        """A number in (-sqrt 2, sqrt 2) that depends on the value and, to half of its variance, only on its array."""
         if not x.size:
             return x
         first = np.ascontiguousarray(x).reshape(len(x), -1)[:, :1].reshape((-1,) + (1,) * (x.ndim - 1))
@@ -136,9 +132,7 @@ def noisy(array: Any, arithmetic: Arithmetic) -> Noisy:
 
 
 def noisy_log_decay(array: Any, arithmetic: Arithmetic) -> Noisy:
-    """Each log decay with the error of a cumulative sum over the last ``gate_chunk`` tokens. The array has its T
-    second from the end.
-    """
+    """Log decays (..., T, D), each with the error of a cumulative sum over the last ``gate_chunk`` tokens."""
     plain = noisy(array, arithmetic)
     total = np.cumsum(np.where(np.isfinite(plain), np.abs(plain), 0).view(np.ndarray), axis=-2)
     chunk = arithmetic.gate_chunk

@@ -77,9 +77,7 @@ class Node:
         return Node(_function("cos", self.value), (self, -_function("sin", self.value)))
 
     def maximum(self, other: Any) -> "Node":
-        """The larger one, with its derivative. At a tie of floats the first; balls that overlap raise
-        ``Undecided``.
-        """
+        """The larger one, with its derivative; of equal floats the first. Overlapping balls raise ``Undecided``."""
         other = other if isinstance(other, Node) else Node(other)
         return self if _at_least(self.value, other.value) else other
 

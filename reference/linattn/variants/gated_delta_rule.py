@@ -24,9 +24,7 @@ def step(S, q, k, v, log_decay, beta, scale):
 
 
 def parallel(S, q, k, v, log_decay, beta, scale):
-    """The writes u solve a unit lower-triangular system; outputs and state are weighted products with u. Section
-    3.3.
-    """
+    """Section 3.3. The writes u solve a unit lower-triangular system; all else are weighted products with u."""
     between, since_start, until_end = decays(log_decay)
     u = unit_lower_solve(beta * np.tril(products(k, k, between), -1), beta * (v - (since_start * k) @ S))
     o = scale * ((since_start * q) @ S + products(q, k, between) @ u)

@@ -1,3 +1,1 @@
-"""Adapters for implementations that others wrote, and for our own folds. Each imports what it adapts, and nothing
-else does.
-"""
+"""Adapters for the implementations of others, and for our own folds. Each imports what it adapts; nothing else does."""

@@ -49,14 +49,15 @@ def model(domain: str, signature: Signature, attributes: Attributes) -> Any:
 
 
 def register(
-    backend: Backend, domain: str, runner: Callable[[Any], Runner], accepts: str = "", label: str = ""
+    backend: Backend, domain: str, runner: Callable[[Any], Runner], run: str, accepts: str = "", label: str = ""
 ) -> None:
     """All variants that the operator covers."""
     for variant, rule in RULES.items():
-        backend.implements(variant, "recurrent", accepts, label=label)(adapter(variant, domain, rule, runner))
+        snippet = SNIPPET.format(domain=domain, rule=rule, opset=OPSET, ir=IR_VERSION, run=run)
+        backend.implements(variant, "recurrent", accepts, label=label, snippet=snippet)(adapter(domain, rule, runner))
 
 
-def adapter(variant: str, domain: str, rule: str, runner: Callable[[Any], Runner]) -> Callable[..., Any]:
+def adapter(domain: str, rule: str, runner: Callable[[Any], Runner]) -> Callable[..., Any]:
     def linear(q, k, v, scale, initial_state):
         return call(domain, rule, runner, q, k, v, scale, initial_state)
 
@@ -69,7 +70,13 @@ def adapter(variant: str, domain: str, rule: str, runner: Callable[[Any], Runner
     def gated_delta(q, k, v, log_decay, beta, scale, initial_state):
         return call(domain, rule, runner, q, k, v, scale, initial_state, decay=log_decay, beta=beta)
 
-    return {"linear": linear, "gated": gated, "delta": delta, "gated_delta": gated_delta}[rule]
+    adapters: dict[str, Callable[..., Any]] = {
+        "linear": linear,
+        "gated": gated,
+        "delta": delta,
+        "gated_delta": gated_delta,
+    }
+    return adapters[rule]
 
 
 def call(domain: str, rule: str, runner: Any, q: Any, k: Any, v: Any, scale: float, state: Any, **gates: Any) -> Any:
@@ -98,3 +105,29 @@ def flat(x: np.ndarray) -> np.ndarray:
 @lru_cache(maxsize=256)
 def cached(runner: Callable[[Any], Runner], domain: str, signature: Signature, attributes: Attributes) -> Runner:
     return runner(model(domain, signature, attributes))
+
+
+SNIPPET = """\
+from onnx import helper
+
+names = {{"q": "query", "k": "key", "v": "value", "initial_state": "past_state", "log_decay": "decay", "beta": "beta"}}
+given = {{name: arguments[key] for key, name in names.items() if arguments.get(key) is not None}}
+(B, T, Hq, K), (H, V) = given["query"].shape, given["value"].shape[2:]
+feed = {{name: x if name == "past_state" else x.reshape(B, T, -1) for name, x in given.items()}}
+inputs = [
+    helper.make_tensor_value_info(name, helper.np_dtype_to_tensor_dtype(x.dtype), x.shape) for name, x in feed.items()
+]
+types = {{x.name: x.type.tensor_type.elem_type for x in inputs}}
+outputs = [
+    helper.make_tensor_value_info("output", types["query"], None),
+    helper.make_tensor_value_info("present_state", types.get("past_state", types["query"]), None),
+]
+node = helper.make_node(
+    "LinearAttention", [name if name in feed else "" for name in names.values()], ["output", "present_state"],
+    domain="{domain}", update_rule="{rule}", q_num_heads=Hq, kv_num_heads=H, scale=arguments["scale"],
+)
+imports = [helper.make_opsetid("", {opset}), helper.make_opsetid("com.microsoft", 1)]
+model = helper.make_model(helper.make_graph([node], "g", inputs, outputs), opset_imports=imports, ir_version={ir})
+{run}
+output = output.reshape(B, T, max(Hq, H), V)
+"""

@@ -25,4 +25,8 @@ def evaluator(model: Any) -> onnx_operator.Runner:
     return run
 
 
-onnx_operator.register(backend, "", evaluator, accepts="Hq % Hv == 0 and Hk == Hv")
+RUN = """\
+from onnx.reference import ReferenceEvaluator
+output, state = ReferenceEvaluator(model).run(None, feed)"""
+
+onnx_operator.register(backend, "", evaluator, RUN, accepts="Hq % Hv == 0 and Hk == Hv")

@@ -1,6 +1,4 @@
-"""ONNX Runtime on the CPU: the operator of the standard domain, which it expands into a Scan, and its own
-``com.microsoft`` kernel.
-"""
+"""ONNX Runtime on the CPU: the standard operator, which it expands into a Scan, and its own ``com.microsoft`` kernel."""
 
 from typing import Any
 
@@ -23,5 +21,10 @@ def session(model: Any) -> onnx_operator.Runner:
     return lambda feed: opened.run(None, feed)
 
 
-onnx_operator.register(backend, "", session, accepts="Hq % Hv == 0 and Hk == Hv", label="ai.onnx")
-onnx_operator.register(backend, "com.microsoft", session, label="com.microsoft")
+RUN = """\
+import onnxruntime
+session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
+output, state = session.run(None, feed)"""
+
+onnx_operator.register(backend, "", session, RUN, accepts="Hq % Hv == 0 and Hk == Hv", label="ai.onnx")
+onnx_operator.register(backend, "com.microsoft", session, RUN, label="com.microsoft")

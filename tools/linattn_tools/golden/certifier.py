@@ -66,9 +66,7 @@ def compute(variant: Variant, numbers: dict[str, Any], form: str, chunk_size: in
 
 
 def sample(case: Case, data: Data) -> Data:
-    """The part of a recipe that is proven: one head and a few columns of v, which are independent of the other
-    columns.
-    """
+    """The part of a recipe that is proven: one head and a few columns of v, which no other column changes."""
     variant = find(case.variant)
 
     def first(array: Any, axes: str) -> Any:

@@ -1,6 +1,4 @@
-"""Writing and checking the fixtures. Generation is deterministic: to verify is to generate again and to compare
-bytes.
-"""
+"""Writing and checking the fixtures: generation is deterministic, so to verify is to generate again and compare."""
 
 import hashlib
 import json
@@ -79,7 +77,7 @@ def prove(case: Case) -> tuple[Case, Tensors]:
 
 def as_data(case: Case, arrays: dict[str, np.ndarray]) -> Data:
     inputs = {name: arrays[f"inputs/{name}"] for name in case.inputs}
-    state = case.initial_state and tuple(arrays[f"initial_state/{name}"] for name in case.initial_state)
+    state = None if case.initial_state is None else tuple(arrays[f"initial_state/{n}"] for n in case.initial_state)
     return Data({**inputs, **case.numbers}, state, cotangents={n: arrays[f"cotangents/{n}"] for n in case.cotangents})
 
 
@@ -88,14 +86,14 @@ def sha256(tensor: tuple[str, np.ndarray]) -> str:
     return hashlib.sha256(safetensors.encode(array, dtype)).hexdigest()
 
 
-def manifest(cases: list[Case], data: Path) -> str:
-    files = {f"data/{path.name}": path.read_bytes() for path in sorted(data.glob("*.safetensors"))}
+def manifest(cases: list[Case], folder: Path) -> str:
+    files = {f"data/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.safetensors"))}
     content: dict[str, Any] = {
         "$schema": "manifest.schema.json",
         "spec_version": SPEC_VERSION,
         "license": "CC0-1.0",
-        "provenance": "linattn golden generate: the recurrence over rigorous balls (python-flint), every value proven correctly rounded",
-        "layout": "(B, H, T, D) row-major; log decays are natural logarithms; a state has keys as rows and values as columns",
+        "provenance": "linattn golden generate: recurrence over rigorous balls, each value proven correctly rounded",
+        "layout": "(B, H, T, D), row-major; log_decay is a natural logarithm; keys are rows of a state",
         "states": {variant.name: [item.name for item in variant.state] for variant in VARIANTS},
         "counts": {kind: sum(case.kind == kind for case in cases) for kind in ("certified", "recipe")},
         "files": {

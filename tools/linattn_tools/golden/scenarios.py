@@ -1,4 +1,4 @@
-"""Which cases there are: scenarios, each turned into one case of every variant that has the inputs it is about.
+"""Which cases there are: scenarios, each a case of every variant that has the inputs it is about.
 
 A scenario says why it exists. All its dimensions differ wherever a mixed-up axis could hide behind equal ones.
 """
@@ -15,8 +15,8 @@ from linattn_golden.draws import Draw, key_of
 @dataclass(frozen=True)
 class Scenario:
     name: str
-    why: str
     dims: str  # "B T Hq Hk Hv K V"
+    why: str
     draws: dict[str, str] = field(default_factory=dict)  # other draws than the usual ones
     numbers: dict[str, float] = field(default_factory=dict)
     initial: bool = True
@@ -25,36 +25,60 @@ class Scenario:
     kind: str = "certified"
 
 
+def gated(
+    name: str, dims: str, why: str, gates: str, needs: tuple[str, ...] = ("log_decay",), **more: bool
+) -> Scenario:
+    """A scenario about the log decays."""
+    return Scenario(name, dims, why, {"log_decay": gates}, needs=needs, **more)  # type: ignore[arg-type]
+
+
+SHORT, LONG = "1 7 2 2 2 5 3", "1 33 2 2 2 8 6"
+PER_TOKEN = ("log_decay per token",)
+
 SCENARIOS = (
-    Scenario("one-token", "one token from the empty state: a value to check by hand", "1 1 2 2 2 3 5", initial=False),
-    Scenario("two-tokens", "a second token, a state and a scale of its own: the order of decay, write and read", "1 2 2 2 2 5 3",
-             numbers={"scale": 0.5}),
-    Scenario("odd-dims", "all dimensions differ: mixed-up axes, batches and heads", "2 7 3 3 3 5 11", gradients=True),
-    Scenario("square", "K = V: a transposed state has the right shape and the wrong values", "2 7 2 2 2 4 4"),
-    Scenario("long", "longer than a chunk of 16 or 32, with a short last chunk", "1 33 2 2 2 8 6", gradients=True),
-    Scenario("long-fresh", "the same from the empty state, with scale 1", "1 33 2 2 2 6 8", numbers={"scale": 1.0}, initial=False),
-    Scenario("grouped-query", "more query than key/value heads: heads repeat, they do not tile", "2 7 4 2 2 5 3"),
-    Scenario("grouped-value", "more value than query and key heads", "2 7 2 2 4 5 3"),
-    Scenario("large-scores", "scores up to 50: an exponential without its maximum overflows in half precision", "1 33 2 2 2 8 6",
-             {"q": "bell"}, {"scale": 8.0}, needs=("keys",)),
-    Scenario("eps", "an eps that is seen in every precision", "1 7 2 2 2 5 3", numbers={"eps": 0.25}, needs=("eps",)),
-    Scenario("gates-zero", "log decay exactly 0: nothing is forgotten", "1 7 2 2 2 5 3", {"log_decay": "zero"}, needs=("log_decay",)),
-    Scenario("gates-float32", "gates down to -5 whose cumulative sum rounds", "1 33 2 2 2 8 6", {"log_decay": "medium-f32"},
-             needs=("log_decay",)),
-    Scenario("gates-slow", "slow gates: rounding errors live long", "1 33 2 2 2 8 6", {"log_decay": "slow"}, needs=("log_decay",)),
-    Scenario("gates-strong", "gates down to -20: exp(-cumsum) overflows", "1 33 2 2 2 8 6", {"log_decay": "strong"},
-             gradients=True, needs=("log_decay",)),
-    Scenario("gates-spike", "one strong gate among slow ones", "1 33 2 2 2 8 6", {"log_decay": "spike-f32"},
-             needs=("log_decay per token",)),
-    Scenario("gates-reset", "log decay -inf: everything before is forgotten, exactly", "1 33 2 2 2 8 6", {"log_decay": "reset"},
-             gradients=True, needs=("log_decay per token",)),
-    Scenario("gates-never", "log decay -inf throughout: every token sees itself alone", "1 7 2 2 2 5 3", {"log_decay": "never"},
-             needs=("log_decay",)),
-    Scenario("beta-0-1-2", "write nothing, replace, reflect", "1 7 2 2 2 5 3", {"beta": "strength-0-1-2"}, needs=("beta",)),
-    Scenario("beta-to-2", "writing strengths beyond 1", "1 33 2 2 2 8 6", {"beta": "strength-to-2"}, needs=("beta",)),
-    Scenario("recipe-64", "the size of a kernel: K = V = 64, whole chunks of 64", "1 128 2 2 2 64 64", kind="recipe"),
-    Scenario("recipe-128", "the size of a kernel: K = V = 128, whole chunks of 64", "1 128 2 2 2 128 128", kind="recipe"),
-)  # fmt: skip
+    Scenario("one-token", "1 1 2 2 2 3 5", "one token from the empty state: a value to check by hand", initial=False),
+    Scenario(
+        "two-tokens",
+        "1 2 2 2 2 5 3",
+        "a second token, a state and a scale of its own: the order of decay, write and read",
+        numbers={"scale": 0.5},
+    ),
+    Scenario("odd-dims", "2 7 3 3 3 5 11", "all dimensions differ: mixed-up axes, batches and heads", gradients=True),
+    Scenario("square", "2 7 2 2 2 4 4", "K = V: a transposed state has the right shape and the wrong values"),
+    Scenario("long", "1 33 2 2 2 8 6", "longer than a chunk of 16 or 32, with a short last chunk", gradients=True),
+    Scenario(
+        "long-fresh",
+        "1 33 2 2 2 6 8",
+        "the same from the empty state, with scale 1",
+        numbers={"scale": 1.0},
+        initial=False,
+    ),
+    Scenario("grouped-query", "2 7 4 2 2 5 3", "more query than key/value heads: heads repeat, they do not tile"),
+    Scenario("grouped-value", "2 7 2 2 4 5 3", "more value than query and key heads"),
+    Scenario(
+        "large-scores",
+        LONG,
+        "scores up to 50: an exponential without its maximum overflows in half precision",
+        numbers={"scale": 8.0},
+        needs=("keys",),
+    ),
+    Scenario("eps", SHORT, "an eps that is seen in every precision", numbers={"eps": 0.25}, needs=("eps",)),
+    gated("gates-zero", SHORT, "log decay exactly 0: nothing is forgotten", "zero"),
+    gated("gates-never", SHORT, "log decay -inf throughout: every token sees itself alone", "never"),
+    gated("gates-slow", LONG, "slow gates: rounding errors live long", "slow"),
+    gated("gates-float32", LONG, "gates down to -5 whose cumulative sum rounds", "medium-f32"),
+    gated("gates-strong", LONG, "gates down to -20: exp(-cumsum) overflows", "strong", gradients=True),
+    gated("gates-spike", LONG, "one strong gate among slow ones", "spike-f32", needs=PER_TOKEN),
+    gated(
+        "gates-reset", LONG, "log decay -inf: everything before is forgotten", "reset", needs=PER_TOKEN, gradients=True
+    ),
+    Scenario("beta-0-1-2", SHORT, "write nothing, replace, reflect", {"beta": "strength-0-1-2"}, needs=("beta",)),
+    Scenario("beta-to-2", LONG, "writing strengths beyond 1", {"beta": "strength-to-2"}, needs=("beta",)),
+    Scenario("recipe-64", "1 128 2 2 2 64 64", "the size of a kernel: K = V = 64, whole chunks of 64", kind="recipe"),
+    Scenario(
+        "recipe-128", "1 128 2 2 2 128 128", "the size of a kernel: K = V = 128, whole chunks of 64", kind="recipe"
+    ),
+)
 
 
 def all_cases() -> Iterator[Case]:
@@ -70,7 +94,7 @@ def applies(variant: Variant, scenario: Scenario) -> bool:
 
 def case_of(variant: Variant, scenario: Scenario) -> Case:
     case_id = f"{variant.name}/{scenario.name}"
-    dims = dict(zip("B T Hq Hk Hv K V".split(), map(int, scenario.dims.split()), strict=True))
+    dims = dict(zip(["B", "T", "Hq", "Hk", "Hv", "K", "V"], map(int, scenario.dims.split()), strict=True))
     sizes = {**dims, "P": 3}
 
     def draws(group: str, kinds: dict[str, tuple[str, tuple[int, ...]]]) -> dict[str, Draw]:

@@ -1,0 +1,16 @@
+"""The pytest plugin: options for ``pytest --pyargs linattn_spec``. It imports nothing of the suite where it is not used."""
+
+from typing import Any
+
+OPTIONS = (
+    ("--linattn-backend", "numpy", "implementation to judge: a built-in name, path.py or module:object (default: numpy)"),
+    ("--linattn-variant", "", "only these variants, separated by commas"),
+    ("--linattn-form", "", "only these forms, separated by commas"),
+    ("--linattn-profile", "", "only these profiles, separated by commas"),
+)
+
+
+def pytest_addoption(parser: Any) -> None:
+    group = parser.getgroup("linattn", "conformance of linear attention")
+    for name, default, text in OPTIONS:
+        group.addoption(name, default=default, help=text)

@@ -1,0 +1,97 @@
+"""Random arguments of the variants, and all the ways to compute one."""
+
+import random
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pytest
+
+from linattn import VARIANTS, Variant, forms
+from linattn.numbers import field
+from linattn.record import Input, State
+
+SIZES = {"T": 7, "K": 3, "V": 2, "P": 3}  # P tokens are in the cache already
+Arguments = tuple[tuple, dict[str, Any]]  # the state and the inputs
+
+
+def each(variants: Iterable[Variant]) -> pytest.MarkDecorator:
+    return pytest.mark.parametrize("variant", list(variants), ids=lambda variant: variant.name)
+
+
+EACH_VARIANT = each(VARIANTS)
+WITH_BIDIRECTIONAL = each(variant for variant in VARIANTS if variant.bidirectional)
+
+
+def shape_of(axes: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
+    return tuple(int(axis) if axis.isdigit() else sizes[axis] for axis in axes.split())
+
+
+def is_decay(item: Input | State) -> bool:
+    return isinstance(item, Input) and item.domain is not None and item.domain[0] == -np.inf
+
+
+def over_field(variant: Variant, seed: Any = 0, **sizes: int) -> Arguments:
+    """Random field elements and exponents; one decay in four is the logarithm of zero."""
+    rng, sizes = random.Random(f"{variant.name} {seed}"), SIZES | sizes
+    # A state is data of the same kind as what is written to it: the keys of a cache are exponents like k.
+    kinds = {item.axes.replace("T", "P"): item.kind for item in variant.inputs if item.heads == "k"}
+    state = tuple(field.draw(shape_of(s.axes, sizes), kinds.get(s.axes, "number"), rng) for s in variant.state)
+    inputs = {item.name: field.draw(shape_of(item.axes, sizes), item.kind, rng) for item in variant.inputs}
+    forget = np.frompyfunc(lambda exponent: exponent if rng.randrange(4) else field.Log(None), 1, 1)
+    return state, inputs | {item.name: forget(inputs[item.name]) for item in variant.inputs if is_decay(item)}
+
+
+def over_floats(variant: Variant, seed: int = 0, leading: tuple[int, ...] = (), **sizes: int) -> Arguments:
+    """Random floats inside every domain; one decay in five is -inf, one 0; keys of unit length where beta erases."""
+    rng, sizes = np.random.default_rng(seed), SIZES | sizes
+    positive = variant.has("eps")  # features that are weights
+
+    def draw(item: Input | State) -> np.ndarray:
+        shape = (leading if item.axes else ()) + shape_of(item.axes, sizes)
+        values = rng.normal(size=shape)
+        if is_decay(item):
+            fifth = np.arange(values.size).reshape(shape) % 5
+            return np.select([fifth == 1, fifth == 3], [-np.inf, 0.0], -np.abs(values))
+        if item.name in ("beta", "scale", "eps"):
+            return rng.uniform(size=shape)
+        if item.name == "k" and variant.has("beta"):
+            return values / np.linalg.norm(values, axis=-1, keepdims=True)
+        return np.abs(values) if positive and item.name != "v" else values
+
+    return tuple(draw(item) for item in variant.state), {item.name: draw(item) for item in variant.inputs}
+
+
+def split(variant: Variant, state: tuple, inputs: dict[str, Any], cut: int, chunk_size: int = 2) -> tuple[tuple, Any]:
+    """The first ``cut`` tokens one by one, the rest by chunks, from the state that was handed over."""
+    state, first = forms.recurrent(variant, state, forms.take(variant, inputs, slice(0, cut)))
+    state, second = forms.chunkwise(variant, state, forms.take(variant, inputs, slice(cut, None)), chunk_size)
+    return state, np.concatenate([first, second], axis=-2)
+
+
+ROUTES: dict[str, Callable[..., tuple[tuple, Any]]] = {
+    "chunks of 1": lambda *arguments: forms.chunkwise(*arguments, chunk_size=1),
+    "chunks of 3": lambda *arguments: forms.chunkwise(*arguments, chunk_size=3),
+    "chunks of 5, short tail": lambda *arguments: forms.chunkwise(*arguments, chunk_size=5),
+    "a chunk longer than T": lambda *arguments: forms.chunkwise(*arguments, chunk_size=64),
+    "parallel": forms.parallel,
+    **{f"split at {cut}": lambda *arguments, cut=cut: split(*arguments, cut) for cut in range(SIZES["T"] + 1)},
+}  # every way to compute a sequence but the recurrent one
+
+
+def equal(x: tuple[tuple, Any], y: tuple[tuple, Any]) -> bool:
+    """Exactly the same state and output."""
+    return all(np.array_equal(a, b) for a, b in zip((*x[0], x[1]), (*y[0], y[1]), strict=True))
+
+
+def agree(variant: Variant, arguments: Arguments) -> bool:
+    """The proof over the field: every route gives exactly what the recurrence gives."""
+    recurrent = forms.recurrent(variant, *arguments)
+    return all(equal(route(variant, *arguments), recurrent) for route in ROUTES.values())
+
+
+def close(x: Any, y: Any, operations: int = 1000) -> bool:
+    """Equal up to the rounding of that many float64 operations, relative to the largest element."""
+    return np.shape(x) == np.shape(y) and bool(
+        np.all(np.abs(np.subtract(x, y)) <= operations * 2.0**-53 * np.max(np.abs(y), initial=0))
+    )

@@ -1,0 +1,93 @@
+"""``linattn bench``: time and working memory of the float64 reference against the length of the sequence."""
+
+import argparse
+import json
+import statistics
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from linattn import forms
+from linattn.variants import variant as find
+
+VARIANTS = ("linear_attention", "simple_gla", "gated_delta_rule", "kda")
+HEADS = 8
+
+
+def add(subparsers: Any) -> None:
+    command = subparsers.add_parser("bench", help="time and memory of the float64 reference against T")
+    command.add_argument("--variant", action="append", metavar="V", help=f"default: {', '.join(VARIANTS)}")
+    command.add_argument("--tokens", type=int, nargs="+", default=[1024, 4096, 16384, 65536], metavar="T")
+    command.add_argument("--width", type=int, nargs="+", default=[64, 128], metavar="K", help="K = V (default: 64 128)")
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the measurements")
+    command.set_defaults(run=run, extra="spec")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Per token: a flat column is linear time. The memory is what is needed beside inputs and collected outputs."""
+    print(f"float64, H = {HEADS}, K = V; microseconds per token and MiB of working memory beside inputs and outputs\n")
+    print(f"{'variant':20} {'form':10} {'K':>4} " + "".join(f"{f'T={t}':>20}" for t in options.tokens))
+    rows = []
+    for name in options.variant or VARIANTS:
+        for form in ("recurrent", "chunkwise"):
+            for width in options.width:
+                measured = list(measure(name, form, width, options.tokens))
+                cells = "".join(f"{m['us_per_token']:>10.1f} {m['mib']:>5.1f} MiB" for m in measured)
+                print(f"{name:20} {form:10} {width:>4} {cells}", flush=True)
+                rows += measured
+    if options.json:
+        options.json.write_text(json.dumps(rows, indent=1) + "\n")
+    return 0
+
+
+def measure(name: str, form: str, width: int, lengths: list[int]) -> Iterator[dict[str, Any]]:
+    variant = find(name)
+    for tokens in lengths:
+        state, inputs = draw(variant, tokens, width)
+        seconds = statistics.median(timed(variant, form, state, inputs) for _ in range(3 if tokens < 16384 else 1))
+        tracemalloc.start()
+        forms.run(variant, form, state, inputs)
+        peak = tracemalloc.get_traced_memory()[1] - collected(tokens, width)
+        tracemalloc.stop()
+        yield {
+            "variant": name,
+            "form": form,
+            "K": width,
+            "T": tokens,
+            "us_per_token": 1e6 * seconds / tokens,
+            "mib": max(0.0, peak / 2**20),
+        }
+
+
+def collected(tokens: int, width: int) -> int:
+    """Bytes of the outputs: one array a token, kept in a list and then joined into one."""
+    one = sys.getsizeof(np.empty((HEADS, width)))  # its header and its numbers
+    return tokens * (one + 8) + tokens * HEADS * width * 8
+
+
+def timed(variant: Any, form: str, state: tuple, inputs: dict[str, Any]) -> float:
+    start = time.perf_counter()
+    forms.run(variant, form, state, inputs)
+    return time.perf_counter() - start
+
+
+def draw(variant: Any, tokens: int, width: int) -> tuple[tuple, dict[str, Any]]:
+    """Well-behaved random inputs: unit keys, mild gates."""
+    rng = np.random.default_rng(0)
+    sizes = {"T": tokens, "K": width, "V": width}
+    inputs: dict[str, Any] = {}
+    for item in variant.inputs:
+        shape = (HEADS, *(sizes.get(axis, 1) for axis in item.axes.split()))
+        x = rng.random(shape) if item.axes else width**-0.5
+        if item.name == "log_decay":
+            x = -0.1 * x
+        elif item.name == "k":
+            x = x / np.sqrt((x * x).sum(axis=-1, keepdims=True))
+        inputs[item.name] = x
+    state = tuple(np.zeros((HEADS, *(sizes[axis] for axis in item.axes.split()))) for item in variant.state)
+    return state, inputs

@@ -1,0 +1,51 @@
+"""``linattn list``: all variants, their forms, inputs and state."""
+
+import argparse
+import json
+from typing import Any
+
+from linattn.record import Variant
+from linattn.variants import VARIANTS
+
+
+def add(subparsers: Any) -> None:
+    command = subparsers.add_parser("list", help="all variants, their forms, inputs and state")
+    command.add_argument("--json", action="store_true", help="the records as JSON")
+    command.set_defaults(run=run, extra="spec")
+
+
+def run(options: argparse.Namespace) -> int:
+    if options.json:
+        print(json.dumps([as_json(variant) for variant in VARIANTS], indent=1))
+        return 0
+    for variant in VARIANTS:
+        inputs = " ".join(item.name for item in variant.inputs)
+        state = ", ".join(f"{item.name} ({item.axes})" for item in variant.state)
+        print(f"{variant.name:30} {variant.summary}\n{'':30} forms: {' '.join(variant.forms)}")
+        print(f"{'':30} inputs: {inputs}; state: {state}; {variant.sources[0].cited}\n")
+    print(f"{len(VARIANTS)} variants. linattn explain NAME tells all about one.")
+    return 0
+
+
+def as_json(variant: Variant) -> dict[str, Any]:
+    """The record as data; an infinite end of a domain is None."""
+
+    def inputs(item: Any) -> dict[str, Any]:
+        domain = item.domain and [None if abs(end) == float("inf") else end for end in item.domain]
+        return {**vars(item), "domain": domain}
+
+    return {
+        "name": variant.name,
+        "title": variant.title,
+        "summary": variant.summary,
+        "forms": list(variant.forms),
+        "inputs": [inputs(item) for item in variant.inputs],
+        "state": [vars(item) for item in variant.state],
+        "output": variant.output,
+        "read": variant.read,
+        "erase": variant.erase,
+        "exact": variant.exact,
+        "constraints": list(variant.constraints),
+        "sources": [vars(source) for source in variant.sources],
+        "aliases": variant.aliases,
+    }

@@ -1,0 +1,1 @@
+"""Reports of a run of the conformance suite: for the terminal, and as a page."""

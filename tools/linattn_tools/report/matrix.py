@@ -1,0 +1,167 @@
+"""A run as a matrix of variants and columns: pure data, which the terminal and the page both show."""
+
+import math
+import shlex
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import groupby
+from operator import attrgetter
+
+import linattn
+from linattn.record import FORMS, Variant
+from linattn_spec.results import Result, Run, worst
+
+SEVERITY = ("fail", "error", "limit", "not run", "pass", "unsupported")  # what a cell shows: the first that it has
+FAILING = ("fail", "error", "limit")
+JUDGED = ("pass", *FAILING)
+
+
+@dataclass(frozen=True)
+class Column:
+    """One implementation of a form at one profile."""
+
+    name: str  # as in ``Check``: the form, and the label where there are several of one form
+    profile: str
+
+    @property
+    def form(self) -> str:
+        return self.name.partition(".")[0]
+
+    @property
+    def label(self) -> str:
+        return self.name.partition(".")[2]
+
+    @property
+    def title(self) -> str:
+        return f"{self.form} ({self.label})" if self.label else self.form
+
+
+@dataclass(frozen=True)
+class Cell:
+    """The results of a variant in a column; none where nothing was planned."""
+
+    results: tuple[Result, ...]
+
+    @property
+    def counts(self) -> Counter[str]:
+        return Counter(result.status for result in self.results)
+
+    @property
+    def judged(self) -> int:
+        return sum(self.counts[status] for status in JUDGED)
+
+    @property
+    def failing(self) -> tuple[Result, ...]:
+        return tuple(result for result in self.results if result.status in FAILING)
+
+    @property
+    def status(self) -> str:
+        """The gravest status among the results; empty where there are none."""
+        return next((status for status in SEVERITY if self.counts[status]), "")
+
+    @property
+    def load(self) -> float | None:
+        """The worst load; infinite where a wrong result has none, as it is not finite or has the wrong shape."""
+        if any(result.load is None for result in self.results if result.status in ("fail", "limit")):
+            return math.inf
+        return worst(self.results)
+
+    @property
+    def kinds(self) -> dict[str, "Cell"]:
+        """The same results, by the kind of the check."""
+        by_kind: dict[str, list[Result]] = {}
+        for result in self.results:
+            by_kind.setdefault(result.check.kind, []).append(result)
+        return {kind: Cell(tuple(results)) for kind, results in by_kind.items()}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A variant and its cells, one for every column of the matrix."""
+
+    variant: Variant
+    cells: tuple[Cell, ...]
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """All variants against all columns of a run."""
+
+    columns: tuple[Column, ...]
+    rows: tuple[Row, ...]
+
+    @property
+    def implementations(self) -> list[list[Column]]:
+        """The columns of one implementation together: they differ in the profile."""
+        return [list(columns) for _, columns in groupby(self.columns, key=attrgetter("name"))]
+
+    @property
+    def planned(self) -> Iterator[tuple[Variant, Column, Cell]]:
+        """Every cell that has results, with the variant and the column that it stands for."""
+        for row in self.rows:
+            for column, cell in zip(self.columns, row.cells, strict=True):
+                if cell.results:
+                    yield row.variant, column, cell
+
+
+@dataclass(frozen=True)
+class Failures:
+    """The results of one cell that have the same failing status; the first of them stands for all."""
+
+    status: str
+    variant: Variant
+    column: Column
+    results: tuple[Result, ...]
+    judged: int
+
+    @property
+    def title(self) -> str:
+        return f"{self.variant.title}, {self.column.title}, {self.column.profile}"
+
+
+def matrix(run: Run) -> Matrix:
+    """Rows in the order of ``linattn.VARIANTS``, columns in that of the forms and then of the run."""
+    found: dict[tuple[str, Column], list[Result]] = {}
+    for result in run.results:
+        check = result.check
+        found.setdefault((check.variant, Column(check.column, check.profile)), []).append(result)
+    columns = in_order(tuple(dict.fromkeys(column for _, column in found)))
+    return Matrix(
+        columns,
+        tuple(Row(v, tuple(Cell(tuple(found.get((v.name, c), ()))) for c in columns)) for v in linattn.VARIANTS),
+    )
+
+
+def in_order(columns: tuple[Column, ...]) -> tuple[Column, ...]:
+    """By form, and the profiles of one implementation side by side."""
+    names = list(dict.fromkeys(column.name for column in columns))
+    return tuple(sorted(columns, key=lambda column: (FORMS.index(column.form), names.index(column.name))))
+
+
+def failures(whole: Matrix) -> tuple[Failures, ...]:
+    """Everything that fails, cell by cell, the gravest status first."""
+    return tuple(
+        Failures(status, variant, column, tuple(r for r in cell.results if r.status == status), cell.judged)
+        for status in FAILING
+        for variant, column, cell in whole.planned
+        if cell.counts[status]
+    )
+
+
+def unsupported(run: Run) -> list[tuple[str, int]]:
+    """Why checks lie outside of what is offered, and how many; what follows a semicolon is particular to a case."""
+    reasons = (r.reason.partition(";")[0] or "no reason given" for r in run.results if r.status == "unsupported")
+    return Counter(reasons).most_common()
+
+
+def reproduce(run: Run, result: Result) -> str:
+    """The one command that runs a check again."""
+    return f"linattn repro {shlex.quote(result.check.id)} --backend {shlex.quote(run.environment['backend'])}"
+
+
+def percent(load: float) -> str:
+    """A load in percent of the limit, rounded away from 100 % so that it never seems to lie on the other side."""
+    if load > 9.99:
+        return "> 999 %"
+    return f"{math.floor(100 * load) if load <= 1 else math.ceil(100 * load)} %"

@@ -1,0 +1,77 @@
+"""The report on a terminal: the matrix, the failures, and one line that sums up."""
+
+from rich.box import SIMPLE
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from linattn_spec.results import STATUSES, Result, Run
+from linattn_tools.report.matrix import Cell, Failures, Matrix, failures, matrix, percent, reproduce
+
+SHOWN = 10  # groups of failures
+COLOURS = {"pass": "green", "fail": "red", "error": "magenta", "limit": "yellow", "not run": "yellow"}
+VERDICTS = {0: "green", 1: "red", 2: "yellow"}  # by exit code
+MARKS, PLAIN_MARKS = "✓✗", "+x"  # the second where a terminal has no Unicode
+
+
+def print_matrix(run: Run, console: Console) -> None:
+    """Everything that a person at a terminal wants to know of a finished run."""
+    whole = matrix(run)
+    console.print(table(whole, PLAIN_MARKS if console.options.ascii_only else MARKS))
+    groups = failures(whole)
+    for group in groups[:SHOWN]:
+        print_failures(run, group, console)
+    if len(groups) > SHOWN:
+        rest = sum(len(group.results) for group in groups[SHOWN:])
+        console.print(f"... and {rest} more failures in {len(groups) - SHOWN} more places\n", highlight=False)
+    console.print(Text(summary(run), VERDICTS[run.exit_code]), soft_wrap=True)
+
+
+def table(whole: Matrix, marks: str) -> Table:
+    legend = f"{marks[0]} passed, {marks[1]} failed / judged; in percent: how much of the limit the worst error uses"
+    shown = Table(box=SIMPLE, caption=legend, caption_justify="left")
+    shown.add_column("variant")
+    for column in whole.columns:
+        shown.add_column("\n".join(filter(None, (column.form, column.label, column.profile))), overflow="fold")
+    for row in whole.rows:
+        shown.add_row(row.variant.title, *(cell_text(cell, marks) for cell in row.cells))
+    return shown
+
+
+def cell_text(cell: Cell, marks: str) -> Text:
+    """A count, and the headroom under it."""
+    text = Text(headline(cell, marks), COLOURS.get(cell.status, "dim"))
+    return text if cell.load is None else text.append(f"\n{percent(cell.load)}", "dim")
+
+
+def headline(cell: Cell, marks: str) -> str:
+    failed = cell.counts["fail"] + cell.counts["error"]
+    if failed:
+        return f"{marks[1]} {failed}/{cell.judged}"
+    if cell.status in ("limit", "not run"):
+        return f"{cell.judged} ({cell.counts[cell.status]} {cell.status})"
+    return f"{marks[0]} {cell.judged}" if cell.judged else cell.status or "-"
+
+
+def print_failures(run: Run, group: Failures, console: Console) -> None:
+    """What fails, why, and how to see it again; the command stays on one line, to be copied."""
+    title = f"{group.status.upper()} {group.title}: {len(group.results)} of {group.judged}"
+    first = group.results[0]
+    console.print(Text(title, f"bold {COLOURS[group.status]}"))
+    console.print(Text(f"  {one_line(first.reason)}"))
+    console.print(Text(f"  {reproduce(run, first)}\n", "cyan"), soft_wrap=True)
+
+
+def summary(run: Run) -> str:
+    words = {"pass": "passed", "fail": "failed"}
+    counts = ", ".join(f"{run.counts[status]} {words.get(status, status)}" for status in STATUSES)
+    return f"{counts}; {sum(result.seconds for result in run.results):.1f} s of checks"
+
+
+def status_line(result: Result) -> str:
+    """A result on one line, as it comes."""
+    return one_line(f"{result.status.upper()} {result.check.id} {result.reason}")
+
+
+def one_line(text: str) -> str:
+    return " ".join(text.split())
