@@ -19,6 +19,11 @@ def each(variants: Iterable[Variant]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("variant", list(variants), ids=lambda variant: variant.name)
 
 
+def having(name: str) -> pytest.MarkDecorator:
+    """Each variant with that input."""
+    return each(variant for variant in VARIANTS if variant.has(name))
+
+
 EACH_VARIANT = each(VARIANTS)
 WITH_BIDIRECTIONAL = each(variant for variant in VARIANTS if variant.bidirectional)
 

@@ -14,7 +14,6 @@ from linattn_spec.verdict import LIMITS
 from linattn_tools.report.matrix import JUDGED, Cell, Matrix, failures, matrix, percent, reproduce, unsupported
 
 MARKS = {"pass": "✓", "fail": "✗", "limit": "△", "error": "!", "unsupported": "–", "not run": "○", "": ""}
-TONES = {0: "pass", 1: "fail", 2: "limit"}  # by exit code
 FORMS = {
     "recurrent": "token by token, as in decoding",
     "chunkwise": "chunk by chunk, as kernels for training do",
@@ -44,10 +43,9 @@ def render(run: Run) -> str:
         matrix=whole,
         name=name(run),
         sentence=sentence(run),
-        tone=TONES[run.exit_code],
         failures=failures(whole),
         unsupported=unsupported(run),
-        kinds=Cell(run.results).kinds,
+        everything=Cell(run.results),
         nothing=Cell(()),
         kind_words={kind: first_line(check) for kind, check in CHECKS.items()},
         form_words={column.form: FORMS[column.form] for column in whole.columns},

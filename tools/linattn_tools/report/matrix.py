@@ -5,14 +5,14 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from operator import attrgetter
 
 import linattn
 from linattn.record import FORMS, Variant
 from linattn_spec.results import Result, Run, worst
 
-SEVERITY = ("fail", "error", "limit", "not run", "pass", "unsupported")  # what a cell shows: the first that it has
+SEVERITY = ("fail", "error", "not run", "limit", "pass", "unsupported")  # what a cell shows: the first that it has
 FAILING = ("fail", "error", "limit")
 JUDGED = ("pass", *FAILING)
 
@@ -107,17 +107,18 @@ class Matrix:
 
 @dataclass(frozen=True)
 class Failures:
-    """The results of one cell that have the same failing status; the first of them stands for all."""
+    """Failing results that belong together: of one status, and of cells that begin to fail for the same reason. The
+    first stands for all.
+    """
 
     status: str
-    variant: Variant
-    column: Column
+    places: tuple[str, ...]
     results: tuple[Result, ...]
-    judged: int
 
     @property
     def title(self) -> str:
-        return f"{self.variant.title}, {self.column.title}, {self.column.profile}"
+        first, *others = self.places
+        return f"{first} and {len(others)} more" if others else first
 
 
 def matrix(run: Run) -> Matrix:
@@ -139,14 +140,21 @@ def in_order(columns: tuple[Column, ...]) -> tuple[Column, ...]:
     return tuple(sorted(columns, key=lambda column: (FORMS.index(column.form), names.index(column.name))))
 
 
-def failures(whole: Matrix) -> tuple[Failures, ...]:
-    """Everything that fails, cell by cell, the gravest status first."""
-    return tuple(
-        Failures(status, variant, column, tuple(r for r in cell.results if r.status == status), cell.judged)
-        for status in FAILING
-        for variant, column, cell in whole.planned
-        if cell.counts[status]
-    )
+def failures(whole: Matrix) -> list[Failures]:
+    """Everything that fails, the gravest status first."""
+    return [group for status in FAILING for group in of_status(whole, status)]
+
+
+def of_status(whole: Matrix, status: str) -> Iterator[Failures]:
+    by_reason: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
+    for variant, column, cell in whole.planned:
+        results = tuple(result for result in cell.results if result.status == status)
+        if results:
+            place = f"{variant.title}, {column.title}, {column.profile}"
+            by_reason.setdefault(results[0].reason, []).append((place, results))
+    for group in by_reason.values():
+        places, results = zip(*group, strict=True)
+        yield Failures(status, places, tuple(chain.from_iterable(results)))
 
 
 def unsupported(run: Run) -> list[tuple[str, int]]:

@@ -2,6 +2,7 @@
 
 from rich.box import SIMPLE
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
@@ -23,16 +24,18 @@ def print_matrix(run: Run, console: Console) -> None:
         print_failures(run, group, console)
     if len(groups) > SHOWN:
         rest = sum(len(group.results) for group in groups[SHOWN:])
-        console.print(f"... and {rest} more failures in {len(groups) - SHOWN} more places\n", highlight=False)
+        console.print(f"... and {rest} more failures\n", highlight=False)
     console.print(Text(summary(run), VERDICTS[run.exit_code]), soft_wrap=True)
 
 
 def table(whole: Matrix, marks: str) -> Table:
-    legend = f"{marks[0]} passed, {marks[1]} failed / judged; in percent: how much of the limit the worst error uses"
-    shown = Table(box=SIMPLE, caption=legend, caption_justify="left")
-    shown.add_column("variant")
-    for column in whole.columns:
-        shown.add_column("\n".join(filter(None, (column.form, column.label, column.profile))), overflow="fold")
+    legend = f"{marks[0]} passed, {marks[1]} failed / judged; the worst error in % of the limit"
+    shown = Table(box=SIMPLE, padding=(0, 1, 0, 0), caption=legend, caption_justify="left")
+    shown.add_column("variant", overflow="fold")
+    for first, *others in whole.implementations:
+        shown.add_column(f"{first.form}\n{first.label}\n{first.profile}", overflow="fold")
+        for column in others:
+            shown.add_column(f"\n\n{column.profile}", overflow="fold")
     for row in whole.rows:
         shown.add_row(row.variant.title, *(cell_text(cell, marks) for cell in row.cells))
     return shown
@@ -55,10 +58,10 @@ def headline(cell: Cell, marks: str) -> str:
 
 def print_failures(run: Run, group: Failures, console: Console) -> None:
     """What fails, why, and how to see it again; the command stays on one line, to be copied."""
-    title = f"{group.status.upper()} {group.title}: {len(group.results)} of {group.judged}"
+    title = f"{group.status.upper()} {group.title}: {len(group.results)} checks"
     first = group.results[0]
     console.print(Text(title, f"bold {COLOURS[group.status]}"))
-    console.print(Text(f"  {one_line(first.reason)}"))
+    console.print(Padding.indent(Text(one_line(first.reason)), 2))
     console.print(Text(f"  {reproduce(run, first)}\n", "cyan"), soft_wrap=True)
 
 
