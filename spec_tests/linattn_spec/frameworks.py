@@ -39,21 +39,19 @@ def to_array(framework: str, x: Typed) -> Any:
     if framework == "mlx":
         import mlx.core as mx
 
-        return mx.array(x.values.astype(np.float32)).astype(getattr(mx, x.dtype))
+        return mx.array(x.values.astype(np.float32)).astype(getattr(mx, x.dtype))  # float64 is not for every device
     raise ValueError(f"array must be one of numpy, torch, jax, mlx; got {framework!r}")
 
 
 def from_array(framework: str, x: Any) -> Typed:
     """What came back, with the dtype that it had."""
-    if framework == "numpy":
-        return Typed(np.asarray(x).astype(float), str(np.asarray(x).dtype))
-    dtype = str(x.dtype).split(".")[-1]
+    dtype = str(x.dtype).split(".")[-1] if hasattr(x, "dtype") else type(x).__name__
     if framework == "torch":
         return Typed(x.detach().cpu().double().numpy(), dtype)
     if framework == "mlx":
-        x = x.astype(x.dtype if dtype == "float32" else __import__("mlx.core").core.float32)
-    elif dtype == "bfloat16":
-        x = x.astype("float32")
+        import mlx.core as mx
+
+        x = x.astype(mx.float32)
     return Typed(np.asarray(x).astype(float), dtype)
 
 
