@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from linattn import forms, validate
+from linattn import forms, heads, validate
 from linattn.record import Variant
 from linattn.variants import variant as find
 
@@ -87,28 +87,11 @@ def whole(
     chunk_size: int,
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """One sequence from its state."""
-    grouped, groups = validate.group_heads(variant, arrays)
-    shared, leading = validate.share_leading(variant, grouped)
-    dtype = shared[variant.inputs[0].name].dtype
-    state = validate.complete_state(variant, initial_state, leading, sizes, dtype, groups)
-    state, output = forms.run(variant, form, state, shared, chunk_size)
-    return merge_heads(variant, state, output, groups)
-
-
-def merge_heads(variant: Variant, state: tuple, output: Any, groups: int) -> tuple[Any, tuple]:
-    """Undo ``validate.group_heads`` on what comes out."""
-    axes = [item.axes for item in variant.state]
-    return merge(output, variant.output, groups), tuple(
-        merge(array, names, groups) for array, names in zip(state, axes, strict=bool(state))
-    )
-
-
-def merge(array: np.ndarray, axes: str, groups: int) -> np.ndarray:
-    """(..., groups, heads / groups, *axes) to (..., heads, *axes)."""
-    if not groups:
-        return array
-    at = array.ndim - len(axes.split()) - 2
-    return array.reshape(array.shape[:at] + (array.shape[at] * array.shape[at + 1],) + array.shape[at + 2 :])
+    arranged = heads.arrange(variant, arrays)
+    state = validate.complete_state(variant, initial_state, arranged, sizes)
+    state, output = forms.run(variant, form, state, arranged.inputs, chunk_size)
+    state, output = heads.merge(variant, state, output, arranged.groups)
+    return output, state
 
 
 def packed(

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linattn.heads import Arranged, split
 from linattn.record import Input, Variant
 
 DEFAULTS: dict[str, Callable[[Mapping[str, int]], float]] = {"K ** -0.5": lambda sizes: sizes["K"] ** -0.5}
@@ -91,64 +92,15 @@ def first(mask: np.ndarray) -> list[int]:
     return [int(i) for i in np.argwhere(mask)[0]]
 
 
-def group_heads(variant: Variant, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], int]:
-    """Grouped heads are one more leading axis: (..., heads, *axes) becomes (..., groups, heads / groups, *axes).
-
-    Query head h reads key/value head h // (Hq / Hkv), value head h is read with query and key head h // (Hv / Hk):
-    heads are repeated, not tiled. Returns the inputs and the number of groups, 0 where all head counts agree.
-    """
-    counts = {
-        item.name: leading_axes(item, inputs[item.name])[-1]
-        for item in variant.inputs
-        if item.heads != "none" and leading_axes(item, inputs[item.name])
-    }
-    groups = min((c for c in counts.values() if c > 1), default=1)
-    if all(c in (1, groups) for c in counts.values()):
-        return dict(inputs), 0
-    check_head_counts(counts, groups)
-    grouped = dict(inputs)
-    for name, count in counts.items():
-        before = leading_axes(variant.input(name), inputs[name])
-        split = (groups, count // groups) if count > 1 else (1, 1)
-        grouped[name] = inputs[name].reshape(before[:-1] + split + inputs[name].shape[len(before) :])
-    return grouped, groups
-
-
-def check_head_counts(counts: Mapping[str, int], groups: int) -> None:
-    most = max(counts.values())
-    if most % groups or any(c not in (1, groups, most) for c in counts.values()):
-        raise ValueError(f"heads must be one count, or two of which one divides the other; got {dict(counts)}")
-
-
-def share_leading(variant: Variant, inputs: Mapping[str, np.ndarray]) -> tuple[dict[str, np.ndarray], tuple[int, ...]]:
-    """All inputs that write the state get its leading shape; q only has to broadcast against it."""
-    leading = {item.name: leading_axes(item, inputs[item.name]) for item in variant.inputs}
-    writers = [item for item in variant.inputs if item.heads in ("k", "v")]
-    try:
-        shared = np.broadcast_shapes(*(leading[item.name] for item in writers))
-        np.broadcast_shapes(shared, *leading.values())
-    except ValueError:
-        raise ValueError(f"leading axes (batch, heads) must broadcast; got {leading}") from None
-    cores = {item.name: inputs[item.name].shape[len(leading[item.name]) :] for item in writers}
-    return {**inputs, **{name: np.broadcast_to(inputs[name], shared + core) for name, core in cores.items()}}, shared
-
-
-def leading_axes(item: Input, array: Any) -> tuple[int, ...]:
-    """The sizes of the axes before those of the record."""
-    return np.shape(array)[: np.ndim(array) - len(item.axes.split())]
-
-
 def complete_state(
-    variant: Variant,
-    initial_state: Any,
-    leading: tuple[int, ...],
-    sizes: Mapping[str, int],
-    dtype: Any,
-    groups: int = 0,
+    variant: Variant, initial_state: Any, arranged: Arranged, sizes: Mapping[str, int]
 ) -> tuple[np.ndarray, ...]:
     """The state as a tuple of arrays of the shape that the inputs ask for; None means the record's initial value."""
+    dtype = arranged.inputs[variant.inputs[0].name].dtype
     if initial_state is None:
-        shapes = (leading + tuple(axis_size(axis, sizes) for axis in item.axes.split()) for item in variant.state)
+        shapes = (
+            arranged.leading + tuple(axis_size(axis, sizes) for axis in item.axes.split()) for item in variant.state
+        )
         return tuple(
             np.full(shape, item.initial, dtype=dtype) for shape, item in zip(shapes, variant.state, strict=True)
         )
@@ -165,19 +117,12 @@ def complete_state(
                 f"{name} must be finite; got {array[~np.isfinite(array)][0]} at {first(~np.isfinite(array))}"
             )
         core = array.shape[array.ndim - len(item.axes.split()) :]
-        arrays.append(broadcast(name, split_heads(array, core, groups), leading, core).astype(dtype))
+        arrays.append(broadcast(name, split(array, core, arranged.groups), arranged.leading, core).astype(dtype))
     return tuple(arrays)
 
 
 def axis_size(axis: str, sizes: Mapping[str, int]) -> int:
     return int(axis) if axis.isdigit() else sizes.get(axis, 0)  # P, the past, is empty at first
-
-
-def split_heads(array: np.ndarray, core: tuple[int, ...], groups: int) -> np.ndarray:
-    at = array.ndim - len(core) - 1
-    if not groups or at < 0 or array.shape[at] % groups:
-        return array
-    return array.reshape(array.shape[:at] + (groups, array.shape[at] // groups) + core)
 
 
 def broadcast(name: str, array: np.ndarray, leading: tuple[int, ...], core: tuple[int, ...]) -> np.ndarray:

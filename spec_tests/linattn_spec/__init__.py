@@ -1,7 +1,7 @@
 """The conformance suite: describe an implementation as a ``Backend``, and it is judged against the proven values.
 
-``linattn check BACKEND`` is the command; ``check`` below serves users' own tests. Names are imported when they are first
-used: pytest loads the plugin of this package in every session, also where nobody wants the suite.
+``linattn check BACKEND`` is the command; ``check`` below serves users' own tests. Names are imported when they are
+first used: pytest loads the plugin of this package in every session, also where nobody wants the suite.
 """
 
 from importlib import import_module

@@ -1,9 +1,13 @@
-"""The pytest plugin: options for ``pytest --pyargs linattn_spec``. It imports nothing of the suite where it is not used."""
+"""The pytest plugin: options for ``pytest --pyargs linattn_spec``. Unused, it imports nothing of the suite."""
 
 from typing import Any
 
 OPTIONS = (
-    ("--linattn-backend", "numpy", "implementation to judge: a built-in name, path.py or module:object (default: numpy)"),
+    (
+        "--linattn-backend",
+        "numpy",
+        "implementation to judge: a built-in name, path.py or module:object (default: numpy)",
+    ),
     ("--linattn-variant", "", "only these variants, separated by commas"),
     ("--linattn-form", "", "only these forms, separated by commas"),
     ("--linattn-profile", "", "only these profiles, separated by commas"),

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from linattn import api, forms, validate
+from linattn import forms, heads, validate
 from linattn.numbers import noise
 from linattn.record import Variant
 from linattn_spec.profiles import BITS, SMALLEST, Profile
@@ -55,9 +55,8 @@ class Measure:
 def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, Any], state: tuple | None) -> Truth:
     """The float64 reference and the units of its results, from arrays in the reference layout."""
     arrays, sizes = validate.complete(variant, inputs)
-    grouped, heads = validate.group_heads(variant, arrays)
-    shared, leading = validate.share_leading(variant, grouped)
-    start = validate.complete_state(variant, state, leading, sizes, float, heads)
+    arranged = heads.arrange(variant, arrays)
+    start = validate.complete_state(variant, state, arranged, sizes)
 
     def compute(numbers: Mapping[str, Any], form: str) -> dict[str, Any]:
         own = tuple(numbers[f"initial_state/{item.name}"] for item in variant.state)
@@ -65,24 +64,23 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
             variant, *forms.run(variant, form, own, {item.name: numbers[item.name] for item in variant.inputs})
         )
 
-    numbers = shared | {f"initial_state/{item.name}": x for item, x in zip(variant.state, start, strict=True)}
+    numbers = arranged.inputs | {f"initial_state/{item.name}": x for item, x in zip(variant.state, start, strict=True)}
     values = compute(numbers, "bidirectional" if form == "bidirectional" else "chunkwise")
     samples = 4 if values["output"].shape[-1] >= WIDE else 16  # wide rows average over their own elements
     arithmetic = noise.Arithmetic(profile.operand_bits, profile.bits, samples=samples)
     noisy = {name: with_noise(variant, name, x, arithmetic) for name, x in numbers.items()}
     spread = noise.deviations(lambda n: compute(n, form if form == "bidirectional" else "recurrent"), noisy, values)
     units = {name: unit(values[name], spread[name], rounding(profile, name)) for name in values}
-    return Truth(merged(variant, values, heads), merged(variant, units, heads))
+    return Truth(merged(variant, values, arranged.groups), merged(variant, units, arranged.groups))
 
 
 def named(variant: Variant, state: tuple, output: Any) -> dict[str, Any]:
     return {"output": output} | {f"final_state/{s.name}": x for s, x in zip(variant.state, state, strict=bool(state))}
 
 
-def merged(variant: Variant, results: dict[str, Any], heads: int) -> dict[str, Any]:
+def merged(variant: Variant, results: dict[str, Any], groups: int) -> dict[str, Any]:
     state = tuple(x for name, x in results.items() if name != "output")
-    state, output = api.merge_heads(variant, state, results["output"], heads)[::-1]
-    return named(variant, state, output)
+    return named(variant, *heads.merge(variant, state, results["output"], groups))
 
 
 def with_noise(variant: Variant, name: str, x: Any, arithmetic: noise.Arithmetic) -> Any:

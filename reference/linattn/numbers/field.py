@@ -102,7 +102,7 @@ class Log:
         return self + -_log(other)
 
     def __rsub__(self, other: Any) -> "Log":
-        return _log(other) - self
+        return -self + other
 
     def __mul__(self, other: Any) -> "Log":
         """The product of two exponents, as in a score q.k that is to be exponentiated."""

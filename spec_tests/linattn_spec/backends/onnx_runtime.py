@@ -1,4 +1,4 @@
-"""ONNX Runtime on the CPU: the standard operator, which it expands into a Scan, and its own ``com.microsoft`` kernel."""
+"""ONNX Runtime on the CPU: the standard operator, which it expands into a Scan, and its ``com.microsoft`` kernel."""
 
 from typing import Any
 

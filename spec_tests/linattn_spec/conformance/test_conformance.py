@@ -1,4 +1,4 @@
-"""One test per planned check. A hang or a crash of the backend is one of pytest here; ``linattn check`` survives both."""
+"""One test per planned check. A backend that hangs or crashes takes pytest with it; ``linattn check`` survives."""
 
 import pytest
 

@@ -1,84 +1,19 @@
-"""The report: whatever a run holds stands in its place, on the terminal and on the page."""
+"""The report: whatever a run holds stands in its place in the matrix, and on the terminal."""
 
 import io
 import math
-import re
 import shlex
 from collections import Counter
-from html.parser import HTMLParser
-from itertools import combinations
-from pathlib import Path
 
 import pytest
+from handmade import EACH_SUBSET, PLACES, result, run_of, some_of_each
 from rich.console import Console
 
 import linattn
 from linattn.record import FORMS
-from linattn_spec.results import STATUSES, Check, Result, Run
-from linattn_spec.verdict import LIMITS
-from linattn_tools.report import html, terminal
+from linattn_spec.results import STATUSES, Result
+from linattn_tools.report import terminal
 from linattn_tools.report.matrix import Cell, Column, failures, matrix, percent, reproduce, unsupported
-
-ENVIRONMENT = {"backend": "my kernels.py", "title": "Acme <kernels>", "version": "0.3"}
-SUBSETS = [subset for size in range(7) for subset in combinations(STATUSES, size)]
-PLACES = {  # a cell of its own for every status
-    "pass": ("linear_attention", "recurrent", "fp32"),
-    "fail": ("gla", "chunkwise.fused", "fp32"),
-    "limit": ("gla", "chunkwise.fused", "bf16"),
-    "error": ("kda", "chunkwise", "fp32"),
-    "unsupported": ("kda", "parallel", "fp32"),
-    "not run": ("delta_rule", "recurrent", "fp32"),
-}
-VOID = ("meta", "link", "br", "hr", "img", "input")  # tags of HTML that are never closed
-
-
-def result(status, place=("kda", "recurrent", "fp32"), scenario="one-token", kind="golden", reason="", load=None):
-    variant, column, profile = place
-    return Result(Check(variant, scenario, column, profile, kind), status, reason, load)
-
-
-def run_of(*results):
-    return Run(ENVIRONMENT, results)
-
-
-def some_of_each(statuses=tuple(STATUSES)):
-    """Two or more results of every status, each status in its own cell, with a different count."""
-    return run_of(
-        *(
-            result(status, PLACES[status], f"case-{i}", reason=f"<b>{status}</b> & [red]{i}[/red]; case {i}")
-            for count, status in enumerate(statuses, start=2)
-            for i in range(count)
-        )
-    )
-
-
-class Page(HTMLParser):
-    """Parses a page, insists that what is opened is closed, and collects the text under every tag and class."""
-
-    def __init__(self, text):
-        super().__init__()
-        self.open, self.tags, self.texts = [], [], []
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, dict(attributes)))
-        if tag not in VOID:
-            self.open.append((tag, dict(attributes), []))
-
-    def handle_endtag(self, tag):
-        opened, attributes, texts = self.open.pop()
-        assert opened == tag, f"</{tag}> closes <{opened}>"
-        self.texts.append((tag, attributes.get("class", "").split(), "".join(texts).strip()))
-
-    def handle_data(self, text):
-        for _, _, texts in self.open:
-            texts.append(text)
-
-    def of(self, name):
-        """The texts of a tag or a class, in the order of the page."""
-        return [text for tag, classes, text in self.texts if name == tag or name in classes]
 
 
 def printed(run, width=100):
@@ -105,14 +40,10 @@ def test_rows_are_the_variants_and_the_profiles_of_an_implementation_stay_togeth
     )
 
 
-@pytest.mark.parametrize("statuses", SUBSETS)
-def test_what_a_reader_sees_agrees_with_the_exit_code(statuses):
+@EACH_SUBSET
+def test_the_gravest_status_agrees_with_the_exit_code(statuses):
     run = some_of_each(statuses)
-    judged = {"pass", "fail", "limit", "error"} & set(statuses)
     assert (Cell(run.results).status in ("pass", "limit")) == (run.exit_code == 0)
-    assert ("could not be judged" in html.sentence(run)) == (run.exit_code == 2)
-    assert ("passes all" in html.sentence(run)) == (judged == {"pass"})
-    assert all(str(run.counts[status]) in html.sentence(run) for status in statuses if judged or status != "pass")
 
 
 @pytest.mark.parametrize(
@@ -162,66 +93,53 @@ def test_the_command_reaches_the_program_as_it_was():
     assert words == ["linattn", "repro", failing.check.id, "--backend", "my kernels.py"]
 
 
-@pytest.mark.parametrize("statuses", SUBSETS)
-def test_the_page_is_well_formed_and_counts_as_the_run(statuses):
-    run = some_of_each(statuses)
-    page = Page(html.render(run))
-    assert dict(zip(STATUSES, map(int, page.of("number")), strict=True)) == {s: run.counts[s] for s in STATUSES}
-    shown = Counter()
-    for text in page.of("matrix")[0].split("\n"):
-        for count, status in re.findall(rf"(\d+) ({'|'.join(STATUSES)})\b", text):
-            shown[status] += int(count)
-        shown["pass"] += sum(map(int, re.findall(r"(\d+)(?: of \d+)? passed", text)))
-    assert +shown == run.counts
-
-
-def test_the_page_shows_reasons_as_they_are_and_how_to_see_each_failure_again():
+def test_the_terminal_shows_why_and_the_command_that_runs_it_again_on_one_line():
     run = some_of_each()
-    page = Page(html.render(run))
-    failing = [r for r in run.results if r.status in ("fail", "error", "limit")]
-    assert not page.of("b")
-    assert set(page.of("reason")) == {r.reason for r in failing}
-    assert set(page.of("code")) == {reproduce(run, r) for r in failing}
-    assert page.of("h1") == ["Acme <kernels> 0.3"]
+    lines = [line.strip() for line in printed(run, width=40).splitlines()]
+    for group in failures(matrix(run)):
+        assert reproduce(run, group.results[0]) in lines
+        assert group.results[0].reason.split()[-1] in " ".join(lines)
+    assert "[red]0[/red];" in " ".join(lines)  # brackets are no markup
+    assert lines[-1] == "2 passed, 3 failed, 4 limit, 5 error, 6 unsupported, 7 not run; 0.0 s of checks"
 
 
-def test_the_page_needs_no_other_file_and_no_scripts():
-    text = html.render(some_of_each())
-    page = Page(text)
-    assert [a["href"] for _, a in page.tags if "href" in a] == ["data:,"]
-    assert not [tag for tag, a in page.tags if tag == "script" or "src" in a or any(n.startswith("on") for n in a)]
-    assert "url(" not in text
-    assert "@import" not in text
+def test_the_terminal_lists_a_few_kinds_of_failure_and_counts_the_rest():
+    places = [(variant.name, form, "fp32") for variant in linattn.VARIANTS for form in ("recurrent", "chunkwise")]
+    run = run_of(*(result("fail", place, case, reason=str(place)) for place in places for case in ("a", "b")))
+    text = printed(run)
+    assert text.count("linattn repro") == terminal.SHOWN
+    assert f"and {2 * (len(places) - terminal.SHOWN)} more failures" in text
 
 
-def test_the_page_explains_statuses_limits_and_forms_and_names_every_header_cell():
-    page = Page(html.render(run_of(*(result("pass", ("kda", form, "fp32")) for form in FORMS))))
-    text = "\n".join(page.of("body"))
-    assert all(meaning in text for meaning in STATUSES.values())
-    assert all(f"{limit:g} units" in page.of("td") for limit in LIMITS.values())
-    assert all(html.FORMS[form] in text for form in FORMS)
-    assert all(a.get("scope") in ("row", "col", "colgroup") for tag, a in page.tags if tag == "th")
+@pytest.mark.parametrize(
+    ("counts", "text"),
+    [
+        ({"pass": 36}, "✓ 36"),
+        ({"pass": 33, "fail": 2, "error": 1, "limit": 4, "not run": 5}, "✗ 3/40"),
+        ({"pass": 34, "limit": 2, "unsupported": 7}, "36 (2 limit)"),
+        ({"pass": 34, "limit": 2, "not run": 7}, "36 (7 not run)"),
+        ({"unsupported": 7}, "unsupported"),
+        ({}, "-"),
+    ],
+)
+def test_the_headline_of_a_cell(counts, text):
+    results = (result(status) for status, count in counts.items() for _ in range(count))
+    assert terminal.headline(Cell(tuple(results)), "✓✗") == text
 
 
-def test_colours_have_the_contrast_that_wcag_asks_of_text():
-    css = (Path(html.__file__).parent / "templates" / "report.css").read_text()
-    schemes = re.findall(r":root \{(.*?)\}", css, re.DOTALL)
-    assert len(schemes) == 2
-    for scheme in schemes:
-        colours = {n: [int(x[i : i + 2], 16) / 255 for i in (0, 2, 4)] for n, x in re.findall(r"--(\w+): #(\w+)", scheme)}
-        for tone in ("ink", "quiet", "pass", "fail", "limit", "error"):
-            for tint in ("paper", "fail", "error"):  # failing cells are tinted by 9 %
-                ground = [0.91 * p + 0.09 * t for p, t in zip(colours["paper"], colours[tint], strict=True)]
-                assert contrast(colours[tone], ground) >= 4.5, (tone, tint)
-            assert contrast(colours[tone], colours["raised"]) >= 4.5, tone
+def test_a_terminal_without_unicode_gets_plain_marks():
+    stream = io.TextIOWrapper(io.BytesIO(), encoding="ascii")
+    terminal.print_matrix(some_of_each(), Console(file=stream, width=120))
+    stream.seek(0)
+    assert "+ 2" in stream.read()
 
 
-def contrast(one, other):
-    """The ratio of WCAG 2.2: relative luminances of sRGB colours, each raised by 0.05."""
+def test_the_terminal_keeps_every_column_at_80_characters():
+    columns = [(form, profile) for form in FORMS for profile in ("fp32", "fp64")]
+    run = run_of(*(result("pass", ("kda", *column), load=0.5) for column in columns))
+    assert printed(run, width=80).count("50 %") == len(columns)
 
-    def luminance(colour):
-        linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in colour]
-        return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2] + 0.05
 
-    high, low = sorted((luminance(one), luminance(other)), reverse=True)
-    return high / low
+def test_a_result_is_one_line():
+    failing = result("error", reason="first\n  second [0]")
+    assert terminal.status_line(failing) == "ERROR kda/one-token:recurrent:fp32:golden first second [0]"

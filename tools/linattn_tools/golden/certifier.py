@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from linattn import api, forms, validate
+from linattn import forms, heads, validate
 from linattn.numbers import ball, tape
 from linattn.record import Variant
 from linattn.variants import variant as find
@@ -50,18 +50,16 @@ def proven_gradients(case: Case, data: Data) -> tuple[dict[str, np.ndarray], int
 def complete(variant: Variant, data: Data) -> tuple[dict[str, Any], dict[str, Any]]:
     """All inputs, defaults filled in, and the state under the names ``initial_state/...``: plain float64."""
     arrays, sizes = validate.complete(variant, data.inputs)
-    grouped, groups = validate.group_heads(variant, arrays)
-    _, leading = validate.share_leading(variant, grouped)
-    state = validate.complete_state(variant, data.initial_state, leading, sizes, float, groups)
+    state = validate.complete_state(variant, data.initial_state, heads.arrange(variant, arrays), sizes)
     return arrays, {f"initial_state/{item.name}": array for item, array in zip(variant.state, state, strict=True)}
 
 
 def compute(variant: Variant, numbers: dict[str, Any], form: str, chunk_size: int = 16) -> dict[str, Any]:
     """The form on any number system, grouped heads included."""
-    grouped, groups = validate.group_heads(variant, {item.name: numbers[item.name] for item in variant.inputs})
-    shared, _ = validate.share_leading(variant, grouped)
+    arranged = heads.arrange(variant, {item.name: numbers[item.name] for item in variant.inputs})
     state = tuple(numbers.get(f"initial_state/{item.name}") for item in variant.state)
-    output, state = api.merge_heads(variant, *forms.run(variant, form, state, shared, chunk_size), groups)
+    state, output = forms.run(variant, form, state, arranged.inputs, chunk_size)
+    state, output = heads.merge(variant, state, output, arranged.groups)
     return {"output": output} | {f"final_state/{s.name}": x for s, x in zip(variant.state, state, strict=bool(state))}
 
 

@@ -13,19 +13,18 @@ from linattn_spec.results import STATUSES, Run
 from linattn_spec.verdict import LIMITS
 from linattn_tools.report.matrix import JUDGED, Cell, Matrix, failures, matrix, percent, reproduce, unsupported
 
-MARKS = {"pass": "✓", "fail": "✗", "limit": "△", "error": "!", "unsupported": "–", "not run": "○", "": ""}
+MARKS = {"pass": "✓", "fail": "✗", "limit": "△", "error": "!", "unsupported": "-", "not run": "○", "": ""}
 FORMS = {
     "recurrent": "token by token, as in decoding",
     "chunkwise": "chunk by chunk, as kernels for training do",
     "parallel": "the whole sequence at once",
     "bidirectional": "not causal: every token sees the whole sequence",
 }
-LIMITED = {
+LIMITED = {  # what each limit is on
     "rms": "over a whole array (root mean square)",
     "token": "at its worst token (root mean square over the channels)",
     "element": "at its worst element",
 }
-
 ASIDES = {  # what is said of the checks that do not pass: of one, of several
     "fail": ("gives a wrong result", "give wrong results"),
     "error": ("gives no result", "give no result"),

@@ -5,7 +5,7 @@ import shlex
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain, groupby
+from itertools import groupby
 from operator import attrgetter
 
 import linattn
@@ -120,6 +120,10 @@ class Failures:
         first, *others = self.places
         return f"{first} and {len(others)} more" if others else first
 
+    @property
+    def size(self) -> str:
+        return "1 check" if len(self.results) == 1 else f"{len(self.results)} checks"
+
 
 def matrix(run: Run) -> Matrix:
     """Rows in the order of ``linattn.VARIANTS``, columns in that of the forms and then of the run."""
@@ -148,13 +152,13 @@ def failures(whole: Matrix) -> list[Failures]:
 def of_status(whole: Matrix, status: str) -> Iterator[Failures]:
     by_reason: dict[str, list[tuple[str, tuple[Result, ...]]]] = {}
     for variant, column, cell in whole.planned:
-        results = tuple(result for result in cell.results if result.status == status)
+        results = tuple(result for result in cell.failing if result.status == status)
         if results:
             place = f"{variant.title}, {column.title}, {column.profile}"
             by_reason.setdefault(results[0].reason, []).append((place, results))
     for group in by_reason.values():
-        places, results = zip(*group, strict=True)
-        yield Failures(status, places, tuple(chain.from_iterable(results)))
+        places = tuple(place for place, _ in group)
+        yield Failures(status, places, tuple(result for _, results in group for result in results))
 
 
 def unsupported(run: Run) -> list[tuple[str, int]]:

@@ -33,9 +33,9 @@ def table(whole: Matrix, marks: str) -> Table:
     shown = Table(box=SIMPLE, padding=(0, 1, 0, 0), caption=legend, caption_justify="left")
     shown.add_column("variant", overflow="fold")
     for first, *others in whole.implementations:
-        shown.add_column(f"{first.form}\n{first.label}\n{first.profile}", overflow="fold")
+        shown.add_column("\n".join((*first.title.split(), first.profile)), overflow="fold")
         for column in others:
-            shown.add_column(f"\n\n{column.profile}", overflow="fold")
+            shown.add_column(column.profile, overflow="fold")
     for row in whole.rows:
         shown.add_row(row.variant.title, *(cell_text(cell, marks) for cell in row.cells))
     return shown
@@ -58,7 +58,7 @@ def headline(cell: Cell, marks: str) -> str:
 
 def print_failures(run: Run, group: Failures, console: Console) -> None:
     """What fails, why, and how to see it again; the command stays on one line, to be copied."""
-    title = f"{group.status.upper()} {group.title}: {len(group.results)} checks"
+    title = f"{group.status.upper()} {group.title}: {group.size}"
     first = group.results[0]
     console.print(Text(title, f"bold {COLOURS[group.status]}"))
     console.print(Padding.indent(Text(one_line(first.reason)), 2))

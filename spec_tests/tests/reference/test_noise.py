@@ -1,0 +1,226 @@
+"""The five rules of random arithmetic, and that no operation of the mathematics escapes it."""
+
+import numpy as np
+import pytest
+from drawing import EACH_VARIANT, over_floats
+
+from linattn import algebra, forms, variant
+from linattn.numbers.noise import (
+    LIBRARY,
+    Arithmetic,
+    Noisy,
+    deviations,
+    noisy,
+    noisy_constant_log_decay,
+    noisy_log_decay,
+)
+
+SAMPLES = 4096
+SURE = 0.06  # five standard errors of a standard deviation from 4096 samples: 5 / sqrt(2 * 4096)
+FP32 = Arithmetic(operand_bits=24, bits=24, samples=SAMPLES)
+BF16 = Arithmetic(operand_bits=8, bits=24, samples=SAMPLES)
+THIRD = 3.0**-0.5  # standard deviation of an error: the mean of two uniforms on [-1, 1), each times sqrt 1/2
+
+
+def spread(x):
+    """Standard deviation over the samples."""
+    return np.asarray(x).std(axis=0)
+
+
+def noisy_arguments(variant, arithmetic):
+    state, inputs = over_floats(variant, leading=(2,))
+    arrays = {name: noisy(x, arithmetic) if x.ndim else x for name, x in inputs.items()}
+    return tuple(noisy(x, arithmetic) for x in state), arrays
+
+
+def irrational(*shape):
+    """Positive numbers of about 1 that no short format holds."""
+    return 1 + np.random.default_rng(0).uniform(size=shape)
+
+
+CONTRACTIONS = {
+    "outer": lambda a, b: algebra.outer(a[..., 0, :], b[..., 0, :]),
+    "read": lambda a, b: algebra.read(a[..., 0, :], algebra.transpose(b)),
+    "dot": algebra.dot,
+    "@": lambda a, b: a @ algebra.transpose(b),
+    "products, one decay": lambda a, b: algebra.products(a, b, 1 + 0 * (a[..., :, None, :1] + b[..., None, :, :1])),
+    "products, a decay per channel": lambda a, b: algebra.products(
+        a, b, 1 + 0 * (a[..., :, None, :] * b[..., None, :, :])
+    ),
+    "unit_lower_solve": lambda a, b: algebra.unit_lower_solve(a[..., :4] * 1.0, b)[..., 1:, :],
+}
+ELEMENTWISE = {
+    "+": lambda a, b: a + b,
+    "*": lambda a, b: a * b,
+    "/": lambda a, b: a / b,
+    "exp": lambda a, b: np.exp(a) * b,
+    "sum": lambda a, b: (a * b).sum(axis=-1),
+}
+
+
+@pytest.mark.parametrize("contraction", CONTRACTIONS.values(), ids=CONTRACTIONS)
+def test_contractions_round_their_operands(contraction):
+    """8 bits instead of 24: 2^16 times the noise, where the operands dominate at least 2^12 times."""
+    fine, coarse = (
+        spread(contraction(noisy(irrational(4, 5), promise), noisy(irrational(4, 5)[::-1], promise)))
+        for promise in (FP32, BF16)
+    )
+    assert (coarse > 2**12 * fine).all()
+
+
+@pytest.mark.parametrize("operation", ELEMENTWISE.values(), ids=ELEMENTWISE)
+def test_nothing_else_does(operation):
+    fine, coarse = (
+        operation(noisy(irrational(4, 5), promise), noisy(irrational(4, 5)[::-1], promise)) for promise in (FP32, BF16)
+    )
+    assert np.array_equal(fine, coarse)
+    assert (spread(fine) > 0).all()
+
+
+@EACH_VARIANT
+@pytest.mark.parametrize("form", [forms.recurrent, forms.parallel])
+def test_every_variant_rounds_operands_on_the_way_to_its_output(variant, form):
+    fine, coarse = (
+        np.median(spread(form(variant, *noisy_arguments(variant, Arithmetic(bits, 24)))[1])) for bits in (24, 8)
+    )
+    assert coarse > 2**10 * fine
+
+
+@EACH_VARIANT
+@pytest.mark.parametrize("form", [forms.recurrent, forms.parallel])
+def test_no_operation_leaves_the_arithmetic(variant, form):
+    """State and output carry it to the end, and are finite with decays of -inf."""
+    state, output = form(variant, *noisy_arguments(variant, Arithmetic(24, 24)))
+    for x in (*state, output):
+        assert isinstance(x, Noisy)
+        assert x.arithmetic == state[0].arithmetic
+        assert np.isfinite(x).all()
+
+
+STRUCTURE = {
+    "where": lambda x: np.where(x > 0, x, 0),
+    "stack": lambda x: np.stack([x, x], axis=-1),
+    "concatenate": lambda x: np.concatenate([x, x], axis=-1),
+    "concatenate with integers": lambda x: np.concatenate([x, np.zeros(x.shape, dtype=np.int8)], axis=-1),
+    "tril": np.tril,
+    "swapaxes": lambda x: np.swapaxes(x, -1, -2),
+    "repeat": lambda x: np.repeat(x, 2, axis=-1),
+    "broadcast_to": lambda x: np.broadcast_to(x, x.shape),
+    "slice": lambda x: x[..., 1:],
+}
+
+
+@pytest.mark.parametrize("operation", STRUCTURE.values(), ids=STRUCTURE)
+def test_moving_numbers_keeps_the_type_and_the_values(operation):
+    x = noisy(irrational(3, 3), FP32)
+    moved = operation(x)
+    assert isinstance(moved, Noisy)
+    assert moved.arithmetic is FP32
+    assert np.isin(moved, np.append(np.asarray(x), 0)).all()
+
+
+def test_equal_numbers_err_equally_within_a_run():
+    """A constant is rounded to the same value everywhere, and to another one in another run."""
+    x = np.exp(noisy(np.full(50, 0.1), FP32))
+    assert (x == x[:, :1]).all()
+    assert len(np.unique(x)) == SAMPLES
+    again = np.exp(noisy(np.full(50, 0.1), FP32))
+    assert np.array_equal(x, again)
+
+
+def test_another_seed_is_another_run():
+    one, two = (noisy(irrational(3), Arithmetic(24, 24, seed=seed)) for seed in (0, 1))
+    assert (one != two).all()
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0, -0.375, 3.0, 2.0**-100, -np.inf, np.inf, 1 + 2.0**-14])
+def test_a_value_that_the_format_holds_is_exact(value):
+    x = noisy(np.array([value]), FP32)
+    assert (x == value).all()
+    assert (-x == -value).all()
+    assert (x * 1 == value).all()
+
+
+def test_other_values_are_rounded_within_the_format():
+    """|error| < sqrt 2 units, standard deviation sqrt 1/3 units, mean 0."""
+    errors = (np.asarray(noisy(np.array([0.1, 7.7]), FP32)) / [0.1, 7.7] - 1) / FP32.unit
+    assert np.abs(errors).max() < 2**0.5
+    assert np.abs(errors.std(axis=0) / THIRD - 1).max() < SURE
+    assert np.abs(errors.mean(axis=0)).max() < 5 * THIRD / SAMPLES**0.5
+
+
+@pytest.mark.parametrize("function", [np.exp, np.sin, np.log])
+def test_functions_of_the_library_err_twice_as_much(function):
+    """Measured at a value that the format holds, so that the function alone errs."""
+    x = noisy(np.array([1.25]), FP32)
+    assert abs(spread(function(x))[0] / (LIBRARY * FP32.unit * THIRD * abs(function(1.25))) - 1) < SURE
+
+
+@pytest.mark.parametrize("terms", [2, 10, 1000])
+@pytest.mark.parametrize("add", [lambda x: x.sum(axis=-1), lambda x: algebra.dot(x, x)[..., 0]], ids=["sum", "dot"])
+def test_a_sum_errs_like_all_its_orders(terms, add):
+    """n (r^2 / 3 + sum x^2 / 6) + r^2 for n terms x of sum r: terms 1, which the format holds. Operands of 60 bits,
+    so that the sum alone errs.
+    """
+    x = noisy(np.ones(terms), Arithmetic(operand_bits=60, bits=24, samples=SAMPLES))
+    want = FP32.unit * THIRD * np.sqrt(terms * (terms**2 / 3 + terms / 6) + terms**2)
+    assert abs(spread(add(x)) / want - 1) < SURE
+
+
+def test_half_of_the_variance_is_common_to_an_array():
+    """The mean over many numbers of an array keeps half of the variance of each."""
+    values = irrational(1000)
+    errors = np.asarray(noisy(values, FP32)) / values - 1
+    assert abs(errors.mean(axis=1).std() / (FP32.unit * THIRD * 0.5**0.5) - 1) < SURE
+
+
+def test_log_decays_carry_the_error_of_a_cumulative_sum():
+    """Of the last 64 tokens: with -1 everywhere, min(t + 1, 64) units times a uniform on [-1, 1)."""
+    log_decay = np.full((100, 1), -1.0)
+    got = spread(noisy_log_decay(log_decay, FP32))[:, 0]
+    want = FP32.unit * THIRD * np.minimum(np.arange(100) + 1, 64)
+    assert np.abs(got / want - 1).max() < SURE
+
+
+def test_a_promise_of_single_decays_has_no_such_error():
+    exact = np.array([[-1.0], [-0.5], [-np.inf], [0.0]])
+    x = noisy_log_decay(exact, Arithmetic(24, 24, gate_chunk=0))
+    assert (x == exact).all()
+
+
+def test_minus_infinity_survives_and_does_not_spread():
+    """As -inf itself, with no error for the tokens after it but their own."""
+    log_decay = np.array([[-1.0], [-np.inf], [-1.0]])
+    x = noisy_log_decay(log_decay, FP32)
+    assert (x[:, 1] == -np.inf).all()
+    assert (np.exp(x)[:, 1] == 0).all()
+    assert np.isfinite(x[:, [0, 2]]).all()
+    assert (noisy_constant_log_decay(np.array([-np.inf]), FP32) == -np.inf).all()
+
+
+@pytest.mark.parametrize(("log_decay", "size"), [(-0.125, 64 * 0.125**2), (-3.0, 64 * 3.0), (0.0, 0.0)])
+def test_a_constant_log_decay_carries_the_error_of_its_multiples(log_decay, size):
+    got = spread(noisy_constant_log_decay(np.array([log_decay]), FP32))[0]
+    assert abs(got - FP32.unit * THIRD * size) <= SURE * FP32.unit * THIRD * size
+
+
+def test_deviations_are_result_minus_truth():
+    x = np.array([0.1, 0.5])
+    got = deviations(lambda z: {"y": z["x"] * 1}, {"x": noisy(x, FP32)}, {"y": x})["y"]
+    assert got.shape == (SAMPLES, 2)
+    assert np.abs(got[:, 0]).max() <= 0.1 * 2**0.5 * 2 * FP32.unit
+    assert not got[:, 1].any()
+
+
+def test_float32_strays_as_far_as_promised():
+    """A real computation in float32, against the spread: its root mean square is within a factor of 3."""
+    gla = variant("gla")
+    state, inputs = over_floats(gla, T=40, K=8, V=8)
+    exact, single = (
+        forms.recurrent(gla, tuple(x.astype(t) for x in state), {n: x.astype(t) for n, x in inputs.items()})[1]
+        for t in (np.float64, np.float32)
+    )
+    promised = {n: noisy(x, FP32) if x.ndim else x for n, x in inputs.items()}
+    unit = spread(forms.recurrent(gla, tuple(noisy(x, FP32) for x in state), promised)[1])
+    ratio = np.sqrt(np.mean(((single - exact) / unit) ** 2))
+    assert 1 / 3 < ratio < 3
