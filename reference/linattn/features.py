@@ -52,11 +52,21 @@ def sin_cos(x: Array) -> Array:
 
 FEATURE_MAPS: tuple[FeatureMap, ...] = (
     FeatureMap(
-        "relu", relu, "sum_d max(q_d, 0) max(k_d, 0)", "non-negative", 1, "Kasai et al., 2021, arXiv:2103.13076"
+        "relu",
+        relu,
+        "sum_d max(q_d, 0) max(k_d, 0)",
+        "non-negative",
+        1,
+        "a choice of libraries; Kasai et al., 2021, arXiv:2103.13076, learn relu(W x + b)",
     ),
     FeatureMap("elu+1", elu_plus_one, "", "positive", 1, "Katharopoulos et al., 2020, arXiv:2006.16236, equation (7)"),
     FeatureMap(
-        "exp", np.exp, "sum_d exp(q_d + k_d)", "positive", 1, "no single source: the exponential of each channel"
+        "exp",
+        np.exp,
+        "sum_d exp(q_d + k_d)",
+        "positive",
+        1,
+        "the bare exponential; Zhang et al., 2024, arXiv:2402.04347, learn exp(W x + b)",
     ),
     FeatureMap(
         "sin_cos",
@@ -64,7 +74,7 @@ FEATURE_MAPS: tuple[FeatureMap, ...] = (
         "sum_d cos(q_d - k_d)",
         "signed",
         2,
-        "the random features of Peng et al., 2021, arXiv:2103.02143, without the projection",
+        "Peng et al., 2021, arXiv:2103.02143, without their projection; order as in their code",
     ),
 )
 

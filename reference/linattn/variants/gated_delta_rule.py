@@ -69,7 +69,7 @@ VARIANT = Variant(
             "Yang, Kautz, Hatamizadeh",
             2024,
             "2412.06464",
-            "equation (10), section 3.3 for chunks",
+            "equation (10), section 3.3 for chunks (version 3)",
         ),
     ),
     aliases={

@@ -56,7 +56,7 @@ VARIANT = Variant(
             "Yang, Wang, Shen, Panda, Kim",
             2023,
             "2312.06635",
-            "equations (3) and (4), section 4.2 for chunks",
+            "equations (3) and (4), section 4.2 for chunks (version 6)",
         ),
     ),
     aliases={"onnx": 'LinearAttention update_rule="gated", decay per key', "fla": "gla"},

@@ -7,8 +7,8 @@ r"""Kimi delta attention (KDA): the gated delta rule with a decay per key channe
     o_t &= \sigma\, S_t^\top q_t
 
 Decay comes first. The closed form is that of the gated delta rule with a decay of width K. Equation (1) has no
-scale (``scale=1``), the paper's listing 1 has K^-1/2. Its products of decays from i to r, as defined in section
-2.1, include the decay of token i; the equations (3) and (16) hold with it excluded, as here.
+scale (``scale=1``), the paper's listing 1 has K^-1/2. As printed, its products of decays from i to r include the
+decay of token i (section 2.1); equations (3), (8) and (16) hold with it excluded, as here and in listing 1.
 """
 
 import numpy as np
@@ -64,7 +64,7 @@ VARIANT = Variant(
             "Kimi Team",
             2025,
             "2510.26692",
-            "equation (1), equations (2)-(9) for chunks",
+            "equation (1), equations (2)-(9) for chunks (version 2)",
         ),
     ),
     aliases={

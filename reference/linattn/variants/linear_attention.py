@@ -67,7 +67,7 @@ VARIANT = Variant(
             "Yang, Wang, Shen, Panda, Kim",
             2023,
             "2312.06635",
-            "equation (1)",
+            "equation (1) (version 6)",
         ),
     ),
     aliases={"onnx": 'LinearAttention update_rule="linear"', "fla": "linear_attn (normalize=False)"},

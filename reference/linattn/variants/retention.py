@@ -68,7 +68,7 @@ VARIANT = Variant(
             "Sun et al.",
             2023,
             "2307.08621",
-            "equations (5)-(8)",
+            "equations (5)-(8) (version 4)",
         ),
     ),
     aliases={"fla": "retention", "torchscale": "MultiScaleRetention (with score normalisation)"},

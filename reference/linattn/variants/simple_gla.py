@@ -63,7 +63,7 @@ VARIANT = Variant(
             "Dao, Gu",
             2024,
             "2405.21060",
-            "equations (2), (3), (6), (10), (16), section 6 and listing 1 for chunks",
+            "equations (2), (3), (6), (10), (16), section 6 and listing 1 for chunks (version 1)",
         ),
     ),
     aliases={
