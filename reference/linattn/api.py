@@ -1,6 +1,8 @@
 """What users call: ``prefill`` for a sequence, ``decode`` for one token. Both check everything first."""
 
 from collections.abc import Mapping
+from itertools import pairwise
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -34,8 +36,8 @@ def prefill(
     Raises ``ValueError`` that names the input, the expected and the found.
     """
     record = find(variant) if isinstance(variant, str) else variant
-    if chunk_size < 1:
-        raise ValueError(f"chunk_size must be at least 1; got {chunk_size}")
+    if not isinstance(chunk_size, int | np.integer) or chunk_size < 1:
+        raise ValueError(f"chunk_size must be an integer of at least 1; got {chunk_size}")
     if form not in record.forms:
         raise ValueError(f"form must be one of {', '.join(record.forms)} for {record.name}; got {form!r}")
     if form == "bidirectional" and initial_state is not None:
@@ -54,13 +56,21 @@ def decode(
 ) -> tuple[np.ndarray, tuple[np.ndarray, ...]]:
     """Run one token: ``(output, final_state)`` from inputs without their axis T, ``(..., D)``."""
     record = find(variant) if isinstance(variant, str) else variant
-    times = {item.name: item.time for item in record.inputs if item.time is not None}
-    sequence: dict[str, Any] = {
-        name: np.expand_dims(value, times[name]) if name in times and value is not None else value
-        for name, value in inputs.items()
-    }
+    sequence = {name: one_token(record, name, value) for name, value in inputs.items()}
     output, state = prefill(record, initial_state=initial_state, form="recurrent", **sequence)
     return output[..., 0, :], state
+
+
+def one_token(variant: Variant, name: str, value: Any) -> Any:
+    """``(..., D)`` to ``(..., T, D)``."""
+    time = time_of(variant, name, value)
+    if time is None:
+        return value
+    array = validate.floating(name, value)
+    axes = [axis for axis in variant.input(name).axes.split() if axis != "T"]
+    if array.ndim < len(axes):
+        raise ValueError(f"{name} must have shape (..., {', '.join(axes)}); got {array.shape}")
+    return np.expand_dims(array, time)
 
 
 def relayout(variant: Variant, inputs: Mapping[str, Any], layout: str) -> dict[str, Any]:
@@ -69,13 +79,19 @@ def relayout(variant: Variant, inputs: Mapping[str, Any], layout: str) -> dict[s
         raise ValueError(f"layout must be one of {', '.join(LAYOUTS)}; got {layout!r}")
 
     def turn(name: str, value: Any) -> Any:
-        if layout == "BHTD" or value is None or not variant.has(name) or variant.input(name).time is None:
+        if layout == "BHTD" or time_of(variant, name, value) is None:
             return value
-        if np.ndim(value) < 3:
-            raise ValueError(f"{name} must have shape (..., T, H, D) in layout BTHD; got {np.shape(value)}")
-        return np.swapaxes(value, -2, -3)
+        array = validate.floating(name, value)
+        if array.ndim < 3:
+            raise ValueError(f"{name} must have shape (..., T, H, D) in layout BTHD; got {array.shape}")
+        return np.swapaxes(array, -2, -3)
 
     return {name: turn(name, value) for name, value in inputs.items()}
+
+
+def time_of(variant: Variant, name: str, value: Any) -> int | None:
+    """The axis T of an input that is given; None where there is none."""
+    return variant.input(name).time if value is not None and variant.has(name) else None
 
 
 def whole(
@@ -105,11 +121,13 @@ def packed(
 ) -> tuple[np.ndarray, list[tuple[np.ndarray, ...]]]:
     """Several sequences one after the other along T, each from its own state: no token sees another sequence."""
     borders = check_borders(cu_seqlens, sizes["T"])
-    own = [None] * (len(borders) - 1) if initial_states is None else list(initial_states)
-    if len(own) != len(borders) - 1:
-        raise ValueError(f"initial_state must be a list of {len(borders) - 1} states, one per sequence; got {len(own)}")
+    count = len(borders) - 1
+    own = [None] * count if initial_states is None else initial_states
+    if not isinstance(own, list | tuple) or len(own) != count:
+        found = len(own) if isinstance(own, list | tuple) else type(own).__name__
+        raise ValueError(f"initial_state must be a list of {count} states, one per sequence; got {found}")
     outputs, states = [], []
-    for state, start, stop in zip(own, borders[:-1], borders[1:], strict=True):
+    for state, (start, stop) in zip(own, pairwise(borders), strict=True):
         piece = forms.take(variant, arrays, slice(start, stop))
         output, state = whole(variant, piece, {**sizes, "T": stop - start}, state, form, chunk_size)
         outputs.append(output)
@@ -118,8 +136,11 @@ def packed(
 
 
 def check_borders(cu_seqlens: Any, tokens: int) -> list[int]:
-    borders = np.asarray(cu_seqlens)
-    rising = borders.ndim == 1 and len(borders) > 1 and borders.dtype.kind in "iu" and (np.diff(borders) >= 0).all()
+    try:
+        borders = [index(border) for border in cu_seqlens]
+    except TypeError:  # not a sequence, or not of integers
+        borders = []
+    rising = len(borders) > 1 and all(start <= stop for start, stop in pairwise(borders))
     if not rising or borders[0] != 0 or borders[-1] != tokens:
-        raise ValueError(f"cu_seqlens must be integers rising from 0 to T={tokens}; got {borders.tolist()}")
-    return [int(border) for border in borders]
+        raise ValueError(f"cu_seqlens must be integers rising from 0 to T={tokens}; got {cu_seqlens}")
+    return borders

@@ -19,6 +19,14 @@ class Arranged:
     leading: Shape
     groups: int  # 0 where all head counts agree
 
+    @property
+    def ungrouped(self) -> Shape:
+        """The leading axes with all heads in one."""
+        if not self.groups:
+            return self.leading
+        *before, groups, share = self.leading
+        return (*before, groups * share)
+
 
 def arrange(variant: Variant, inputs: Mapping[str, Any]) -> Arranged:
     """Raises ``ValueError`` where head counts or leading axes do not go together."""
@@ -61,14 +69,6 @@ def group(variant: Variant, inputs: Mapping[str, Any]) -> tuple[dict[str, Any], 
 def split_shape(shape: Shape, at: int, groups: int) -> Shape:
     pair = (1, 1) if shape[at] == 1 else (groups, shape[at] // groups)
     return shape[:at] + pair + shape[at + 1 :]
-
-
-def split(array: Any, core: Shape, groups: int) -> Any:
-    """A state with the grouped heads of the inputs."""
-    at = array.ndim - len(core) - 1
-    if not groups or at < 0 or array.shape[at] % groups:
-        return array
-    return array.reshape(split_shape(array.shape, at, groups))
 
 
 def merge(variant: Variant, state: tuple, output: Any, groups: int) -> tuple[tuple, Any]:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from linattn.heads import Arranged, split
+from linattn.heads import Arranged
 from linattn.record import Input, Variant
 
 DEFAULTS: dict[str, Callable[[Mapping[str, int]], float]] = {"K ** -0.5": lambda sizes: sizes["K"] ** -0.5}
+MAY_BE_EMPTY = ("T", "P")  # a sequence, and a past
 
 
 def complete(variant: Variant, inputs: Mapping[str, Any]) -> tuple[dict[str, np.ndarray], dict[str, int]]:
@@ -42,9 +43,11 @@ def check_names(variant: Variant, inputs: Mapping[str, Any]) -> None:
 
 def floating(name: str, value: Any) -> np.ndarray:
     """A plain Python number may stand for a floating-point scalar; an array of integers is refused."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return np.asarray(float(value))
-    array = np.asarray(value)
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    try:
+        array = np.asarray(float(value) if number else value)
+    except (ValueError, OverflowError) as reason:  # nested lists of unequal lengths, an integer beyond every float
+        raise ValueError(f"{name} must be a floating-point array; got {reason}") from None
     if array.dtype.kind != "f":
         raise ValueError(f"{name} must be a floating-point array; got dtype {array.dtype}")
     return array
@@ -62,6 +65,8 @@ def check_axes(name: str, axes: str, array: np.ndarray, sizes: dict[str, int]) -
     if array.ndim < len(names):
         raise ValueError(f"{name} must have shape (..., {', '.join(names)}); got {array.shape}")
     for axis, size in zip(names, array.shape[array.ndim - len(names) :], strict=True):
+        if size == 0 and axis not in MAY_BE_EMPTY:
+            raise ValueError(f"{name} must have {axis} >= 1; got shape {array.shape}")
         expected = int(axis) if axis.isdigit() else sizes.setdefault(axis, size)
         if size != expected:
             wanted = ", ".join(n if n.isdigit() or n not in sizes else f"{n}={sizes[n]}" for n in names)
@@ -69,27 +74,25 @@ def check_axes(name: str, axes: str, array: np.ndarray, sizes: dict[str, int]) -
 
 
 def check_domain(item: Input, array: np.ndarray) -> None:
-    """NaN is refused everywhere, infinity wherever the domain does not end in it."""
-    unit = " (natural log)" if item.name.startswith("log_") else ""
-    if np.isnan(array).any():
-        raise ValueError(f"{item.name} must be {item.limits}{unit}; got nan at {first(np.isnan(array))}")
-    if item.domain is None:
-        wrong = np.isinf(array)
+    """NaN is refused everywhere, and infinity but for log decays, which may be -inf."""
+    low, high = item.domain or (-np.inf, np.inf)
+    right = np.isfinite(array) if item.domain is None else (array >= low) & (array <= high) & (array < np.inf)
+    if not right.all():
+        unit = " (natural log)" if item.name.startswith("log_") else ""
+        raise ValueError(f"{item.name} must be {item.limits}{unit}; got {worst(array, ~right, high)}")
+
+
+def worst(array: np.ndarray, wrong: np.ndarray, high: float = np.inf) -> str:
+    """The worst of the wrong values and where it stands: "max 0.31 at [0, 12, 3]"."""
+    finite = wrong & np.isfinite(array)
+    if not finite[wrong].all():
+        word, where = "", wrong & ~finite
+    elif array[wrong].max() > high:
+        word, where = "max ", array == array[wrong].max()
     else:
-        low, high = item.domain
-        wrong = (array < low) | (array > high) | ((array == np.inf) & (item.kind != "log"))
-    if wrong.any():
-        extreme = float(
-            array[wrong].max() if item.domain and array[wrong].max() > item.domain[1] else array[wrong].min()
-        )
-        word = "max" if item.domain and extreme > item.domain[1] else "min"
-        where = first(wrong & (array == extreme))
-        raise ValueError(f"{item.name} must be {item.limits}{unit}; got {word} {extreme:.6g} at {where}")
-
-
-def first(mask: np.ndarray) -> list[int]:
-    """The index of the first True."""
-    return [int(i) for i in np.argwhere(mask)[0]]
+        word, where = "min ", array == array[wrong].min()
+    index = [int(i) for i in np.argwhere(where)[0]]
+    return f"{word}{array[tuple(index)]:.6g}" + (f" at {index}" if index else "")
 
 
 def complete_state(
@@ -112,12 +115,11 @@ def complete_state(
         name = f"initial_state {item.name}"
         array = floating(name, value)
         check_axes(name, item.axes, array, own)
-        if not np.isfinite(array).all() and not np.isinf(item.initial):
-            raise ValueError(
-                f"{name} must be finite; got {array[~np.isfinite(array)][0]} at {first(~np.isfinite(array))}"
-            )
+        wrong = ~np.isfinite(array)
+        if wrong.any() and np.isfinite(item.initial):
+            raise ValueError(f"{name} must be finite; got {worst(array, wrong)}")
         core = array.shape[array.ndim - len(item.axes.split()) :]
-        arrays.append(broadcast(name, split(array, core, arranged.groups), arranged.leading, core).astype(dtype))
+        arrays.append(fitted(name, array, core, arranged).astype(dtype))
     return tuple(arrays)
 
 
@@ -125,10 +127,10 @@ def axis_size(axis: str, sizes: Mapping[str, int]) -> int:
     return int(axis) if axis.isdigit() else sizes.get(axis, 0)  # P, the past, is empty at first
 
 
-def broadcast(name: str, array: np.ndarray, leading: tuple[int, ...], core: tuple[int, ...]) -> np.ndarray:
+def fitted(name: str, array: np.ndarray, core: tuple[int, ...], arranged: Arranged) -> np.ndarray:
+    """A state with one entry for every head, grouped like the inputs."""
     try:
-        return np.broadcast_to(array, leading + core)
+        return np.broadcast_to(array, arranged.ungrouped + core).reshape(arranged.leading + core)
     except ValueError:
-        raise ValueError(
-            f"{name} must have the leading axes {leading} (batch, heads); got shape {array.shape}"
-        ) from None
+        wanted = ", ".join(map(str, arranged.ungrouped))
+        raise ValueError(f"{name} must have the leading axes ({wanted}) (batch, heads); got {array.shape}") from None

@@ -1,7 +1,7 @@
 """Random arguments of the variants, and all the ways to compute one."""
 
 import random
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from linattn import VARIANTS, Variant, forms
 from linattn.numbers import field
 from linattn.record import Input, State
 
-SIZES = {"T": 7, "K": 3, "V": 2, "P": 3}  # P tokens are in the cache already
+SIZES = {"T": 7, "K": 5, "V": 6, "P": 8}  # P tokens are in the cache already; batches and heads are 2 to 4
 Arguments = tuple[tuple, dict[str, Any]]  # the state and the inputs
 
 
@@ -26,34 +26,36 @@ def having(name: str) -> pytest.MarkDecorator:
 
 EACH_VARIANT = each(VARIANTS)
 WITH_BIDIRECTIONAL = each(variant for variant in VARIANTS if variant.bidirectional)
-
-
-def shape_of(axes: str, sizes: Mapping[str, int]) -> tuple[int, ...]:
-    return tuple(int(axis) if axis.isdigit() else sizes[axis] for axis in axes.split())
+EACH_FORM = pytest.mark.parametrize(
+    ("variant", "form"), [(v, form) for v in VARIANTS for form in v.forms], ids=lambda x: getattr(x, "name", x)
+)
 
 
 def is_decay(item: Input | State) -> bool:
     return isinstance(item, Input) and item.domain is not None and item.domain[0] == -np.inf
 
 
-def over_field(variant: Variant, seed: Any = 0, **sizes: int) -> Arguments:
-    """Random field elements and exponents; one decay in four is the logarithm of zero."""
-    rng, sizes = random.Random(f"{variant.name} {seed}"), SIZES | sizes
-    # A state is data of the same kind as what is written to it: the keys of a cache are exponents like k.
+def over_field(variant: Variant, seed: Any = 0, leading: tuple[int, ...] = (), **sizes: int) -> Arguments:
+    """Random field elements and exponents; of the decays but the first one in four is the logarithm of zero."""
+    rng = random.Random(f"{variant.name} {seed}")
+    forget = np.frompyfunc(lambda decay, n: field.Log(None) if n and not rng.randrange(4) else decay, 2, 1)
+    # The state is of the same kind as what is written to it: the keys of a cache are exponents like k.
     kinds = {item.axes.replace("T", "P"): item.kind for item in variant.inputs if item.heads == "k"}
-    state = tuple(field.draw(shape_of(s.axes, sizes), kinds.get(s.axes, "number"), rng) for s in variant.state)
-    inputs = {item.name: field.draw(shape_of(item.axes, sizes), item.kind, rng) for item in variant.inputs}
-    forget = np.frompyfunc(lambda exponent: exponent if rng.randrange(4) else field.Log(None), 1, 1)
-    return state, inputs | {item.name: forget(inputs[item.name]) for item in variant.inputs if is_decay(item)}
+
+    def draw(item: Input | State, shape: tuple[int, ...]) -> Any:
+        kind = item.kind if isinstance(item, Input) else kinds.get(item.axes, "number")
+        values = field.draw(shape, kind, rng)
+        return forget(values, np.arange(values.size).reshape(shape)) if is_decay(item) else values
+
+    return draw_all(variant, draw, leading, sizes)
 
 
 def over_floats(variant: Variant, seed: int = 0, leading: tuple[int, ...] = (), **sizes: int) -> Arguments:
     """Random floats inside every domain; one decay in five is -inf, one 0; keys of unit length where beta erases."""
-    rng, sizes = np.random.default_rng(seed), SIZES | sizes
+    rng = np.random.default_rng(seed)
     positive = variant.has("eps")  # features that are weights
 
-    def draw(item: Input | State) -> np.ndarray:
-        shape = (leading if item.axes else ()) + shape_of(item.axes, sizes)
+    def draw(item: Input | State, shape: tuple[int, ...]) -> np.ndarray:
         values = rng.normal(size=shape)
         if is_decay(item):
             fifth = np.arange(values.size).reshape(shape) % 5
@@ -64,7 +66,18 @@ def over_floats(variant: Variant, seed: int = 0, leading: tuple[int, ...] = (), 
             return values / np.linalg.norm(values, axis=-1, keepdims=True)
         return np.abs(values) if positive and item.name != "v" else values
 
-    return tuple(draw(item) for item in variant.state), {item.name: draw(item) for item in variant.inputs}
+    return draw_all(variant, draw, leading, sizes)
+
+
+def draw_all(variant: Variant, draw: Callable[..., Any], leading: tuple[int, ...], sizes: dict[str, int]) -> Arguments:
+    """State and inputs, each drawn with its axes; numbers have no leading axes."""
+
+    def drawn(item: Input | State) -> Any:
+        known = SIZES | sizes
+        shape = tuple(int(axis) if axis.isdigit() else known[axis] for axis in item.axes.split())
+        return draw(item, (leading if item.axes else ()) + shape)
+
+    return tuple(drawn(item) for item in variant.state), {item.name: drawn(item) for item in variant.inputs}
 
 
 def split(variant: Variant, state: tuple, inputs: dict[str, Any], cut: int, chunk_size: int = 2) -> tuple[tuple, Any]:
@@ -100,3 +113,29 @@ def close(x: Any, y: Any, operations: int = 1000) -> bool:
     return np.shape(x) == np.shape(y) and bool(
         np.all(np.abs(np.subtract(x, y)) <= operations * 2.0**-53 * np.max(np.abs(y), initial=0))
     )
+
+
+def all_close(x: tuple[Any, tuple], y: tuple[Any, tuple]) -> bool:
+    """The same for an output and its state."""
+    return all(close(a, b) for a, b in zip((x[0], *x[1]), (y[0], *y[1]), strict=True))
+
+
+def start_of(form: str, state: Any) -> Any:
+    """The initial state, for a form that has one."""
+    return None if form == "bidirectional" else state
+
+
+def turned(variant: Variant, inputs: dict[str, Any]) -> dict[str, Any]:
+    """(..., H, T, D) to (..., T, H, D)."""
+    timed = {item.name for item in variant.inputs if item.time is not None}
+    return {name: np.swapaxes(x, -2, -3) if name in timed else x for name, x in inputs.items()}
+
+
+def spread(x: Any) -> Any:
+    """The standard deviation of noisy numbers over their samples."""
+    return np.asarray(x).std(axis=0)
+
+
+def irrational(*shape: int) -> np.ndarray:
+    """Numbers between 1 and 2 that no short format holds."""
+    return 1 + np.random.default_rng(0).uniform(size=shape)

@@ -6,8 +6,8 @@ r"""Delta rule (DeltaNet): what a key retrieves is replaced by the new value, no
     S_t &= S_{t-1} + \beta_t k_t (v_t - \bar v_t)^\top \\
     o_t &= \sigma\, S_t^\top q_t
 
-Keys should have unit length: where |1 - beta |k|^2| > 1 the state grows without bound. Normalisation comes before
-the operator. The papers have no scale (``scale=1``) and write the state transposed.
+Keys should have unit length: where |1 - beta |k|^2| > 1 the erase itself enlarges the state. Normalisation comes
+before the operator. The papers have no scale (``scale=1``) and write the state transposed.
 """
 
 import numpy as np
@@ -45,7 +45,7 @@ VARIANT = Variant(
     ),
     state=(State("S", "K V", "associative memory: keys are rows, values columns"),),
     constraints=(
-        "C1  0 <= beta <= 2; with unit keys the state then stays bounded.",
+        "C1  0 <= beta <= 2; with unit keys the erase then never enlarges the state.",
         "C2  beta_t = 0 leaves the state as it is.",
         "C3  beta_t = 1 with a unit key stores v_t exactly: S_t^T k_t = v_t.",
         "C4  Orthonormal keys with beta = 1 give linear attention.",

@@ -58,7 +58,7 @@ VARIANT = Variant(
     erase="decayed",
     constraints=(
         "C1  log_decay <= 0; log_decay = 0 throughout is the delta rule.",
-        "C2  0 <= beta <= 2; with unit keys the state then stays bounded.",
+        "C2  0 <= beta <= 2; with unit keys the erase then never enlarges the state.",
         "C3  beta_t = 0 only lets the state decay.",
         "C4  beta_t = 1 with a unit key stores v_t exactly: S_t^T k_t = v_t.",
         "C5  log_decay_t = -inf forgets everything before token t, exactly.",

@@ -81,7 +81,10 @@ def test_the_exponential_over_the_field():
 @pytest.mark.parametrize("name", ["relu", "exp", "sin_cos"])
 def test_the_derivative_by_the_tape_is_that_of_the_complex_step(name):
     x = {"x": np.array([[-1.5, 0.25, 2.0]])}
-    compute = lambda z: {"y": feature_map(name)(z["x"])}  # noqa: E731
+
+    def compute(z):
+        return {"y": feature_map(name)(z["x"])}
+
     cotangents = {"y": np.ones((1, 3 * feature_map(name).width))}
     got = tape.gradients(compute, x, cotangents)["x"].astype(float)
     # One function of the library each, which both call: a few units in the last place.

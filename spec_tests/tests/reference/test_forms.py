@@ -28,15 +28,13 @@ def test_every_route_is_the_recurrence(variant, route, seed):
 
 @EACH_VARIANT
 def test_batches_and_heads_are_carried_along(variant):
-    """Leading axes of the field elements: one call is as many calls as there are entries."""
-    pieces = [over_field(variant, f"head {n}") for n in range(2)]
-    parameters = {item.name: pieces[0][1][item.name] for item in variant.inputs if not item.axes}
-    state = tuple(np.stack(both) for both in zip(*(state for state, _ in pieces), strict=True))
-    inputs = {name: np.stack([x[name] for _, x in pieces]) for name in pieces[0][1] if name not in parameters}
-    state, output = forms.chunkwise(variant, state, inputs | parameters, 3)
-    for n, (own_state, own_inputs) in enumerate(pieces):
-        want = forms.recurrent(variant, own_state, own_inputs | parameters)
-        assert equal((tuple(x[n] for x in state), output[n]), want)
+    """One call is as many calls as there are heads."""
+    state, inputs = over_field(variant, leading=(2,))
+    final, output = forms.chunkwise(variant, state, inputs, 3)
+    for n in range(2):
+        own = {item.name: inputs[item.name][n] if item.axes else inputs[item.name] for item in variant.inputs}
+        want = forms.recurrent(variant, tuple(x[n] for x in state), own)
+        assert equal((tuple(x[n] for x in final), output[n]), want)
 
 
 @given(
@@ -76,7 +74,7 @@ def test_bidirectional_is_causal_at_the_last_token(variant):
 
 @pytest.mark.parametrize("block", [1, 2, 3, 16])
 def test_the_online_softmax_does_not_depend_on_its_blocks(monkeypatch, block):
-    """18 keys: two blocks of 16, the second one short. With smaller blocks the stabiliser changes often."""
+    """23 keys: two blocks of 16, the second one short. With smaller blocks the stabiliser changes often."""
     monkeypatch.setattr(softmax_attention, "BLOCK", block)
     state, inputs = over_field(softmax_attention.VARIANT, T=15)
     assert agree(softmax_attention.VARIANT, (state, inputs))

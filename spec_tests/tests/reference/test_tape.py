@@ -33,7 +33,10 @@ OPERATIONS = {
 @given(st.lists(st.floats(0.5, 2), min_size=6, max_size=6, unique=True))
 def test_every_derivative_is_that_of_the_complex_step(operation, values):
     numbers = {"x": np.array(values[:3]), "y": np.array(values[3:])}
-    compute = lambda z: {"f": operation(z["x"], z["y"])}  # noqa: E731
+
+    def compute(z):
+        return {"f": operation(z["x"], z["y"])}
+
     cotangents = {"f": np.ones(np.shape(compute(numbers)["f"])) / 3}
     for name, got in tape.gradients(compute, numbers, cotangents).items():
         want = complex_step.gradient(compute, numbers, cotangents, name)
@@ -41,10 +44,17 @@ def test_every_derivative_is_that_of_the_complex_step(operation, values):
 
 
 def test_several_outputs_are_summed_and_an_unused_input_has_gradient_0():
-    compute = lambda z: {"f": 2 * z["x"], "g": z["x"] * z["x"]}  # noqa: E731
+    def compute(z):
+        return {"f": 2 * z["x"], "g": z["x"] * z["x"]}
+
     gradients = tape.gradients(compute, {"x": np.array([3.0]), "y": np.array([1.0])}, {"f": [5.0], "g": [7.0]})
     assert gradients["x"] == [5 * 2 + 7 * 6]
     assert gradients["y"] == [0]
+
+
+def test_a_number_that_is_two_outputs_has_both_cotangents():
+    gradients = tape.gradients(lambda z: {"f": z["x"], "g": z["x"]}, {"x": np.array([3.0])}, {"f": [5.0], "g": [7.0]})
+    assert gradients["x"] == [12]
 
 
 def test_an_output_that_is_a_constant_has_gradient_0():

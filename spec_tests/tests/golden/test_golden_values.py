@@ -1,0 +1,166 @@
+"""The golden values: what they cover, and that they are what they claim to be."""
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from drawing import close
+
+import linattn_golden
+from linattn import VARIANTS, forms, heads, prefill, variant
+from linattn.numbers import ball, complex_step
+from linattn_tools.golden import certifier
+
+CASES = list(linattn_golden.cases())
+CERTIFIED = [case for case in CASES if case.kind == "certified"]
+EACH_VARIANT = pytest.mark.parametrize("name", [v.name for v in VARIANTS])
+
+
+def each(cases):
+    return pytest.mark.parametrize("case", list(cases), ids=lambda case: case.id)
+
+
+def own(name, kind="certified"):
+    return [case for case in CASES if case.variant == name and case.kind == kind]
+
+
+def results(case, data):
+    """The stored results under the names of the certifier."""
+    names = [f"final_state/{name}" for name in linattn_golden.state_names(case)]
+    return {"output": data.output} | dict(zip(names, data.final_state, strict=True))
+
+
+@EACH_VARIANT
+def test_every_variant_has_enough_cases(name):
+    """Short and long ones, with states, batches, grouped heads, K < V, K > V and K = V."""
+    dims = [case.dims for case in own(name)]
+    assert len(dims) >= 6
+    assert {1, 2, 7, 33} <= {d["T"] for d in dims}
+    assert any(case.initial_state and np.any(linattn_golden.load(case).initial_state[0]) for case in own(name))
+    assert any(case.initial_state is None for case in own(name))
+    assert any(case.cotangents for case in own(name))
+    assert any(d["B"] > 1 for d in dims)
+    assert any(d["Hq"] > d["Hk"] == d["Hv"] for d in dims)
+    assert any(d["Hq"] == d["Hk"] < d["Hv"] for d in dims)
+    assert {np.sign(d["K"] - d["V"]) for d in dims} == {-1, 0, 1}
+
+
+@EACH_VARIANT
+def test_every_variant_has_recipes_of_the_sizes_of_kernels(name):
+    sizes = {(case.dims["K"], case.dims["V"]) for case in own(name, "recipe")}
+    assert {(64, 64), (128, 128)} <= sizes
+
+
+@pytest.mark.parametrize("name", [v.name for v in VARIANTS if v.has("log_decay")])
+def test_gates_are_0_strong_and_minus_infinity_somewhere(name):
+    """Strong: over the sequence they add up to less than -89, where exp of the negative sum overflows in float32."""
+    gates = [linattn_golden.load(case).inputs["log_decay"] for case in own(name)]
+    sums = [
+        gate.sum(axis=-2) if gate.ndim == 4 else case.dims["T"] * gate
+        for case, gate in zip(own(name), gates, strict=True)
+    ]
+    assert any((gate == 0).all() for gate in gates)
+    assert any((np.isfinite(total) & (total < -89)).any() for total in sums)
+    assert any(np.isneginf(gate).any() for gate in gates)
+
+
+@pytest.mark.parametrize("name", [v.name for v in VARIANTS if v.has("beta")])
+def test_writing_strengths_are_0_1_and_2_somewhere(name):
+    betas = np.concatenate([linattn_golden.load(case).inputs["beta"].ravel() for case in own(name)])
+    assert {0, 1, 2} <= set(betas)
+
+
+@each(CERTIFIED)
+def test_stored_values_are_proven_anew_by_another_form(case):
+    """They were proven by the recurrence; chunks of 5 over balls give the same bytes."""
+    data = linattn_golden.load(case)
+    proof, _ = certifier.proven(case, data, "chunkwise", chunk_size=5)
+    stored = results(case, data)
+    assert {name: x.tobytes() for name, x in proof.items()} == {name: x.tobytes() for name, x in stored.items()}
+
+
+@each(case for case in CERTIFIED if variant(case.variant).bidirectional)
+def test_bidirectional_values_are_proven_anew_by_the_other_route(case):
+    record, data = variant(case.variant), linattn_golden.load(case)
+    arrays, _ = certifier.complete(record, data)
+
+    def other_route(numbers):
+        arranged = heads.arrange(record, numbers)
+        output = forms.bidirectional(record, arranged.inputs, route=1)
+        return {"output": heads.merge(record, (), output, arranged.groups)[1]}
+
+    assert ball.certify(other_route, arrays)[0]["output"].tobytes() == data.bidirectional.tobytes()
+
+
+@each(case for case in CASES if case.kind == "recipe")
+def test_the_sample_of_a_recipe_has_its_hash(case):
+    proof, bits = certifier.proven(case, certifier.sample(case, linattn_golden.load(case)))
+    assert {f"sample/{name}": hashlib.sha256(x.tobytes()).hexdigest() for name, x in proof.items()} == case.sha256
+    assert case.precision == {"sample": bits}
+
+
+def operations(case):
+    """A bound on the float64 roundings that a result can carry: T steps, each with sums over K and a few operations
+    more. None enlarges the error of an earlier one: decays and erases with unit keys are contractions, normalised
+    weights are means. (Scores of up to 50 turn their K roundings into 50 K, which is less.)
+    """
+    return (case.dims["T"] + 3) * (case.dims["K"] + 10)
+
+
+@each(CERTIFIED)
+def test_float64_agrees_in_every_form(case):
+    data = linattn_golden.load(case)
+    for form in variant(case.variant).forms:
+        start = None if form == "bidirectional" else data.initial_state
+        output, state = prefill(case.variant, **data.inputs, initial_state=start, form=form, chunk_size=16)
+        if form == "bidirectional":
+            assert close(output, data.bidirectional, operations(case))
+        else:
+            got = (output, *state)
+            assert all(close(x, y, operations(case)) for x, y in zip(got, results(case, data).values(), strict=True)), (
+                form
+            )
+
+
+def disagreement(case, data):
+    """How far every gradient is from the complex step along two random directions, relative to the sum of the sizes of
+    its terms. One wrong element is seen in both.
+    """
+    record = variant(case.variant)
+    arrays, state = certifier.complete(record, data)
+    rng, worst = np.random.default_rng(0), {}
+    for name, gradient in data.gradients.items():
+        for direction in rng.normal(size=(2, *gradient.shape)):
+
+            def along(step, name=name, direction=direction):
+                numbers = arrays | state
+                return certifier.compute(record, numbers | {name: numbers[name] + step["h"] * direction}, "recurrent")
+
+            slope = complex_step.gradient(along, {"h": np.zeros(())}, data.cotangents, "h")
+            terms = gradient * direction
+            worst[name] = max(worst.get(name, 0), abs(slope - terms.sum()) / max(np.abs(terms).sum(), 1e-300))
+    return worst
+
+
+WITH_GRADIENTS = [case for case in CASES if case.cotangents]
+ROUNDING = 1e-12  # of a sum of products of at most a few thousand roundings
+
+
+@each(WITH_GRADIENTS)
+def test_gradients_agree_with_the_complex_step(case):
+    """By every input and, where one is given, by every tensor of the state."""
+    record, data = variant(case.variant), linattn_golden.load(case)
+    state = [f"initial_state/{item.name}" for item in record.state] if case.initial_state else []
+    assert set(data.gradients) == {*(item.name for item in record.inputs), *state}
+    assert max(disagreement(case, data).values()) <= ROUNDING
+
+
+def test_a_wrong_gradient_is_seen():
+    """One element of one gradient, wrong by a millionth."""
+    case = linattn_golden.case("gla/odd-dims")
+    data = linattn_golden.load(case)
+    wrong = data.gradients["k"].copy()
+    wrong.flat[7] *= 1 + 1e-6
+    found = disagreement(case, replace(data, gradients={"k": wrong}))
+    assert found["k"] > ROUNDING
