@@ -84,6 +84,7 @@ def spike(bits: np.ndarray) -> np.ndarray:
 DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "bell": bell,
     "unit": unit,
+    "short-unit": lambda bits: 0.75 * unit(bits),
     "positive": lambda bits: np.abs(bell(bits)) + 2.0**-4,
     "zero": lambda bits: np.zeros(bits.shape),
     "one": lambda bits: np.ones(bits.shape),

@@ -44,6 +44,8 @@ def check_names(variant: Variant, inputs: Mapping[str, Any]) -> None:
 def floating(name: str, value: Any) -> np.ndarray:
     """A plain Python number may stand for a floating-point scalar; an array of integers is refused."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
+    if np.ma.isMaskedArray(value):
+        raise ValueError(f"{name} must be an array without a mask: what is masked would count")
     try:
         array = np.asarray(float(value) if number else value)
     except (ValueError, OverflowError) as reason:  # nested lists of unequal lengths, an integer beyond every float

@@ -83,6 +83,9 @@ class Function:
         if self.accepts and not eval(self.accepts, {"__builtins__": {}}, dict(dims)):
             raise Unsupported(f"accepts {self.accepts}; the case has {', '.join(f'{k}={v}' for k, v in dims.items())}")
 
+    def promises(self, profile: str) -> bool:
+        return any(promised.name == profile for promised in self.profiles)
+
     @property
     def parameters(self) -> tuple[str, ...]:
         return tuple(inspect.signature(self.call).parameters)
@@ -170,4 +173,4 @@ def from_module(where: str) -> Any:
     if not attribute:
         known = ", ".join(BUILT_IN)
         raise NoBackend(f"backend {where}: expected one of {known}, an installed one, path.py or module:object")
-    return getattr(importlib.import_module(module), attribute)
+    return getattr(importlib.import_module(module), attribute, None)

@@ -63,7 +63,9 @@ class Exchange:
             return float(value)
         linear = self.function.conventions.gate == "linear" and item.name == "log_decay"
         value = np.exp(value) if linear else value
-        if item.time is not None:
+        if item.time is None:  # a parameter per head
+            value = self.reordered(value[None], heads)[0]
+        else:
             value = self.reordered(value, heads)
             value = np.swapaxes(value, 1, 2) if self.function.conventions.layout == "BTHD" else value
         value = value[..., 0] if item.axes.split()[-1] == "1" else value

@@ -88,19 +88,23 @@ class Run:
 
 
 def append(path: Path, result: Result) -> None:
+    """One line more. It brings its own line break: a line that a crash cut short spoils no other."""
     with path.open("a") as log:
-        log.write(result.to_json() + "\n")
+        log.write("\n" + result.to_json())
 
 
 def start_log(path: Path, environment: dict[str, Any]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(environment) + "\n")
+    path.write_text(json.dumps(environment))
 
 
 def read_log(path: Path, environment: dict[str, Any]) -> list[Result]:
     """The results of an earlier run. Raises ``ValueError`` where it was another backend, version or specification."""
-    first, *lines = path.read_text().splitlines()
-    earlier = json.loads(first)
+    first, *lines = path.read_text().splitlines() or [""]
+    try:
+        earlier = json.loads(first)
+    except ValueError:
+        raise ValueError(f"{path} must begin with the record of a run; it begins with {first[:40]!r}") from None
     for name in ("backend", "version", "spec_version"):
         if earlier.get(name) != environment.get(name):
             raise ValueError(f"{path} has {name} {earlier.get(name)!r}; this run has {environment.get(name)!r}")

@@ -49,6 +49,8 @@ def run(name: str, checks: list[Check], timeout: float = TIMEOUT, workers: int |
                     yield Result(check, "error", f"no answer within {timeout:g} s")
                 except ProcessExpired as expired:
                     yield Result(check, "error", f"the process ended with exit code {expired.exitcode}")
+                except Exception as failure:  # a backend that loads here may not load in a worker
+                    yield Result(check, "error", f"{type(failure).__name__}: {failure}")
         finally:
             pool.stop()
 

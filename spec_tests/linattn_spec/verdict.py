@@ -105,8 +105,8 @@ def unit(values: np.ndarray, spread: np.ndarray, rounding: tuple[float, float]) 
     square = np.mean(spread**2, axis=0)
     row = np.mean(square, axis=-1, keepdims=True)
     undetermined = (row > typical(values) / POLE**2) & (row > absolute**2) | ~np.isfinite(row)
-    stored = np.maximum(relative * np.abs(values), absolute) ** 2 / 3
-    return np.where(undetermined, np.inf, np.sqrt(np.maximum(square, row) + stored))
+    stored = np.maximum(relative * np.abs(values), absolute) / 3**0.5
+    return np.where(undetermined, np.inf, np.hypot(np.sqrt(np.maximum(square, row)), stored))  # no square underflows
 
 
 def typical(values: np.ndarray) -> np.ndarray:

@@ -41,12 +41,12 @@ def tokens(bad: np.ndarray) -> str:
     """Where along T (the axis before the last) it begins and ends."""
     hit = np.flatnonzero(bad.any(axis=(0, 1, 3)))
     first, last, count = int(hit[0]), int(hit[-1]), bad.shape[2]
-    if first == 0:
-        return "from the first token" if last else "at the first token alone"
-    chunk = next((c for c in CHUNKS if first % c == 0), 0)
+    name = f"token {first}" if first else "the first token"
+    chunk = next((c for c in CHUNKS if first and first % c == 0), 0)
     border = f", the start of a chunk of {chunk}" if chunk else ""
-    end = " alone" if first == last else " on" if last == count - 1 else f" to {last}"
-    return f"from token {first} on{border}" if end == " on" else f"at token {first}{end}{border}"
+    if first == last:
+        return f"at {name} alone{border}"
+    return f"from {name} {'on' if last == count - 1 else f'to {last}'}{border}"
 
 
 def values(got: np.ndarray, want: np.ndarray, bad: np.ndarray) -> str:
@@ -58,9 +58,11 @@ def values(got: np.ndarray, want: np.ndarray, bad: np.ndarray) -> str:
     if got.shape[-1] == got.shape[-2] and np.allclose(got, np.swapaxes(want, -1, -2), rtol=1e-2):
         return "equal to the transpose"
     ratio = got[bad & (np.abs(want) > 0)] / want[bad & (np.abs(want) > 0)]
-    if ratio.size > 1 and np.ptp(ratio) < 0.01 * abs(ratio.mean()):
-        return f"{ratio.mean():.4g} times the right values"
-    return ""
+    if ratio.size < 2 or np.ptp(ratio) >= 0.01 * abs(ratio.mean()):
+        return ""
+    if np.ptp(ratio) > abs(ratio.mean() - 1):  # no common factor
+        return f"right to {-np.log2(np.abs(ratio - 1).max()):.0f} bits"
+    return f"{ratio.mean():.4g} times the right values"
 
 
 def numbers(measures: Mapping[str, Measure]) -> str:

@@ -1,13 +1,14 @@
 """The command ``linattn``. A subcommand is a module of ``linattn_tools.commands`` with ``add`` and ``run``."""
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
 import linattn
-from linattn_tools.commands import bench, check, explain, golden, list_variants, new_backend, prove, repro
+from linattn_tools.commands import bench, check, explain, golden, list_variants, mutants, new_backend, prove, repro
 
-COMMANDS = (list_variants, explain, check, repro, prove, golden, new_backend, bench)
+COMMANDS = (list_variants, explain, check, repro, mutants, prove, golden, new_backend, bench)
 
 
 def parser() -> argparse.ArgumentParser:
@@ -26,10 +27,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a console without Unicode still gets its verdict
     options = parser().parse_args(arguments)
     try:
-        return options.run(options)
+        code = options.run(options)
+        sys.stdout.flush()
+        return code
     except ModuleNotFoundError as missing:
         return refuse(f"{missing.name} is not installed; pip install 'linattn[{options.extra}]'")
-    except ValueError as wrong:
+    except BrokenPipeError:  # a reader such as head has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except (ValueError, OSError) as wrong:
         return refuse(str(wrong))
 
 

@@ -12,4 +12,7 @@ def track(items: Iterable[Item], total: int, what: str) -> Iterator[Item]:
     from rich.console import Console
     from rich.progress import track as rich_track
 
-    yield from rich_track(items, description=what, total=total, console=Console(file=sys.stderr), transient=True)
+    console = Console(file=sys.stderr)
+    yield from rich_track(
+        items, description=what, total=total, console=console, transient=True, disable=not console.is_terminal
+    )

@@ -13,6 +13,7 @@ KEY = key_of("a test")
 RANGES = {
     "bell": (-4, 4),
     "unit": (-1, 1),
+    "short-unit": (-0.75, 0.75),
     "positive": (2.0**-4, 4 + 2.0**-4),
     "zero": (0, 0),
     "one": (1, 1),
@@ -89,10 +90,11 @@ def test_float32_gates_have_sums_that_round():
     assert (sums.astype(np.float32) != sums).mean() > 0.1
 
 
-def test_unit_vectors_have_unit_length():
+@pytest.mark.parametrize(("name", "length"), [("unit", 1), ("short-unit", 0.75)])
+def test_unit_vectors_have_their_length(name, length):
     """Up to the rounding of each element (2^-9 of it) and the flushing of small ones (2^-12 each, eight of them)."""
-    lengths = np.linalg.norm(drawn("unit"), axis=-1)
-    assert np.abs(lengths - 1).max() <= 2.0**-9 + 8**0.5 * 2.0**-12
+    lengths = np.linalg.norm(drawn(name), axis=-1)
+    assert np.abs(lengths - length).max() <= 2.0**-9 + 8**0.5 * 2.0**-12
 
 
 def test_a_bell_is_a_sum_of_four_uniforms():

@@ -52,6 +52,7 @@ REFUSED = {
     "q must be a floating-point array; got dtype int64": {"q": ones(B, H, T, K, dtype=np.int64)},
     "q must be a floating-point array; got dtype complex128": {"q": ones(B, H, T, K, dtype=complex)},
     "q must be a floating-point array; got dtype object": {"q": ones(B, H, T, K, dtype=object)},
+    "q must be an array without a mask: what is masked would count": {"q": np.ma.masked_array(ones(B, H, T, K))},
     "scale must be a floating-point array; got dtype bool": {"scale": True},
     "scale must be a floating-point array; got int too large to convert to float": {"scale": 10**400},
     "eps is no input of gated_delta_rule; expected q, k, v, log_decay, beta, scale": {"eps": 0.0},

@@ -2,6 +2,7 @@
 
 import argparse
 import json
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +34,9 @@ def show(options: argparse.Namespace) -> int:
     cases = list(linattn_golden.cases(options.id))
     if not cases:
         raise ValueError(f"there is no case of {options.id!r}")
+    if options.json:
+        print(json.dumps([asdict(case) for case in cases], indent=1))
+        return 0
     for case in cases:
         sizes = " ".join(f"{name}={size}" for name, size in case.dims.items())
         print(f"{case.id:45} {case.kind:10} {sizes:40} {case.why}")
@@ -47,6 +51,8 @@ def one(case: linattn_golden.Case, as_json: bool) -> None:
         "initial_state": dict(zip(state, data.initial_state or (), strict=False)),
         "output": {} if data.output is None else {"": data.output},
         "final_state": dict(zip(state, data.final_state or (), strict=False)),
+        "bidirectional": {} if data.bidirectional is None else {"": data.bidirectional},
+        "cotangents": data.cotangents,
         "gradients": data.gradients,
     }
     arrays = {
@@ -56,8 +62,9 @@ def one(case: linattn_golden.Case, as_json: bool) -> None:
         hexadecimal = {n: {"shape": x.shape, "values": [float(v).hex() for v in x.ravel()]} for n, x in arrays.items()}
         print(json.dumps({"id": case.id, "why": case.why, "dims": case.dims, "arrays": hexadecimal}, indent=1))
         return
-    print(f"{case.id}: {case.why}\n{case.kind}, proven at {case.precision} bits")
-    with np.printoptions(precision=17, threshold=200, linewidth=120):
+    proofs = ", ".join(f"{group} at {bits} bits" for group, bits in case.precision.items())
+    print(f"{case.id}: {case.why}\n{case.kind}, proven: {proofs}")
+    with np.printoptions(floatmode="unique", threshold=200, linewidth=120):
         for name, array in arrays.items():
             print(f"\n{name} {array.shape}\n{array}")
 

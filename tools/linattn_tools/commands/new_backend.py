@@ -16,6 +16,7 @@ def run(options: argparse.Namespace) -> int:
     if options.file.exists():
         raise ValueError(f"{options.file} exists already")
     template = files("linattn_tools") / "templates" / "backend.py.txt"
-    options.file.write_text(template.read_text().replace("FILE", str(options.file)))
+    text = template.read_text(encoding="utf-8").replace("FILE", options.file.as_posix())
+    options.file.write_text(text, encoding="utf-8")
     print(f"wrote {options.file}; judge it with: linattn check {options.file}")
     return 0

@@ -11,12 +11,13 @@ from linattn.record import Variant
 from linattn.variants import VARIANTS
 from linattn.variants import variant as find
 from linattn_tools import identities
+from linattn_tools.commands import count
 
 
 def add(subparsers: Any) -> None:
     command = subparsers.add_parser("prove", help="prove that all forms of a variant are one function, exactly")
     command.add_argument("variant", nargs="*", help="default: all")
-    command.add_argument("--points", type=int, default=3, help="random points at which each identity is evaluated")
+    command.add_argument("--points", type=count, default=3, help="random points at which each identity is evaluated")
     command.set_defaults(run=run, extra="spec")
 
 

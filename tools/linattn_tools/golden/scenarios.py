@@ -53,8 +53,8 @@ SCENARIOS = (
         numbers={"scale": 1.0},
         initial=False,
     ),
-    Scenario("grouped-query", "2 7 4 2 2 5 3", "more query than key/value heads: heads repeat, they do not tile"),
-    Scenario("grouped-value", "2 7 2 2 4 5 3", "more value than query and key heads"),
+    Scenario("grouped-query", "2 7 6 2 2 5 3", "more query than key/value heads: heads repeat, they do not tile"),
+    Scenario("grouped-value", "2 7 2 2 6 5 3", "more value than query and key heads"),
     Scenario(
         "large-scores",
         LONG,
@@ -62,7 +62,7 @@ SCENARIOS = (
         numbers={"scale": 8.0},
         needs=("keys",),
     ),
-    Scenario("eps", SHORT, "an eps that is seen in every precision", numbers={"eps": 0.25}, needs=("eps",)),
+    Scenario("eps", SHORT, "an eps that is seen in every precision", numbers={"eps": 4.0}, needs=("eps",)),
     gated("gates-zero", SHORT, "log decay exactly 0: nothing is forgotten", "zero"),
     gated("gates-never", SHORT, "log decay -inf throughout: every token sees itself alone", "never"),
     gated("gates-slow", LONG, "slow gates: rounding errors live long", "slow"),
@@ -71,6 +71,13 @@ SCENARIOS = (
     gated("gates-spike", LONG, "one strong gate among slow ones", "spike-f32", needs=PER_TOKEN),
     gated(
         "gates-reset", LONG, "log decay -inf: everything before is forgotten", "reset", needs=PER_TOKEN, gradients=True
+    ),
+    Scenario(
+        "short-keys",
+        SHORT,
+        "keys of length 3/4: a normalisation inside would show",
+        {"k": "short-unit"},
+        needs=("beta",),
     ),
     Scenario("beta-0-1-2", SHORT, "write nothing, replace, reflect", {"beta": "strength-0-1-2"}, needs=("beta",)),
     Scenario("beta-to-2", LONG, "writing strengths beyond 1", {"beta": "strength-to-2"}, needs=("beta",)),
@@ -95,7 +102,7 @@ def applies(variant: Variant, scenario: Scenario) -> bool:
 def case_of(variant: Variant, scenario: Scenario) -> Case:
     case_id = f"{variant.name}/{scenario.name}"
     dims = dict(zip(["B", "T", "Hq", "Hk", "Hv", "K", "V"], map(int, scenario.dims.split()), strict=True))
-    sizes = {**dims, "P": 3}
+    sizes = {**dims, "P": 4}
 
     def draws(group: str, kinds: dict[str, tuple[str, tuple[int, ...]]]) -> dict[str, Draw]:
         return {name: Draw(kind, shape, key_of(f"{case_id}/{group}/{name}")) for name, (kind, shape) in kinds.items()}

@@ -1,0 +1,51 @@
+"""A comparison: results against what they should be, in units."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from linattn_spec import verdict, where
+from linattn_spec.exchange import Results, WrongReturn
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Results against what they should be, in units; ``slack`` multiplies the units where both sides may stray."""
+
+    got: Results
+    want: Mapping[str, np.ndarray]
+    units: Mapping[str, np.ndarray]
+    slack: float = 1.0
+    what: str = ""
+
+    @property
+    def errors(self) -> dict[str, np.ndarray]:
+        return {name: self.error(name) for name in self.got}
+
+    def error(self, name: str) -> np.ndarray:
+        if self.got[name].shape != self.want[name].shape:
+            raise WrongReturn(f"{name} must have shape {self.want[name].shape} (B, H, ...); got {self.got[name].shape}")
+        with np.errstate(all="ignore"):
+            errors = (self.got[name] - self.want[name]) / (self.slack * self.units[name])
+        return np.where(np.isinf(self.units[name]), 0, errors)  # undetermined tokens are not judged
+
+    @property
+    def undetermined(self) -> int:
+        """How many values nobody can determine in this precision: a denominator near zero."""
+        return sum(int(np.isinf(self.units[name]).sum()) for name in self.got)
+
+    @property
+    def measures(self) -> dict[str, verdict.Measure]:
+        return {name: verdict.measure(errors) for name, errors in self.errors.items()}
+
+    @property
+    def load(self) -> float:
+        """The share of the closest limit that the errors use up."""
+        return max(measure.load for measure in self.measures.values())
+
+    @property
+    def reason(self) -> str:
+        """What is off by how much, and where it begins."""
+        begins = where.describe(self.got, self.want, self.errors)
+        return f"{self.what}{where.numbers(self.measures)}; {begins}"

@@ -1,0 +1,17 @@
+"""The catalogue of mistakes: one list, used as mutants that measure the suite and as signatures that name a fault."""
+
+from linattn_spec.mistakes.conventions import CONVENTIONS
+from linattn_spec.mistakes.handover import HANDOVER
+from linattn_spec.mistakes.record import Mistake
+from linattn_spec.mistakes.recurrence import RECURRENCE
+from linattn_spec.mistakes.values import VALUES
+
+MISTAKES: tuple[Mistake, ...] = CONVENTIONS + RECURRENCE + HANDOVER + VALUES
+
+
+def mistake(mistake_id: str) -> Mistake:
+    """The mistake of that id. Raises ``ValueError`` where there is none."""
+    for candidate in MISTAKES:
+        if candidate.id == mistake_id:
+            return candidate
+    raise ValueError(f"there is no mistake {mistake_id!r}; linattn mutants lists them")

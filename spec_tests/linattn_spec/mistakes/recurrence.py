@@ -1,0 +1,204 @@
+"""The recurrence itself wrong: order of decay, erase, write and read; causality."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from linattn import forms
+from linattn.algebra import outer, read
+from linattn_spec.mistakes.conventions import shifted
+from linattn_spec.mistakes.record import (
+    Array,
+    Call,
+    Mistake,
+    Results,
+    right,
+    with_all_heads,
+    with_inputs,
+    with_output,
+    with_step,
+)
+
+
+def decay(S: Array, token: dict[str, Array]) -> Array:
+    return np.exp(token["log_decay"])[..., :, None] * S if "log_decay" in token else S
+
+
+def read_before_write(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    after, _ = step(*state, **token)
+    return after, token["scale"] * read(token["q"], decay(state[0], token))
+
+
+def read_before_decay(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    after, _ = step(*state, **token)
+    return after, token["scale"] * read(token["q"], state[0])
+
+
+def decay_after_write(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    (S,), _ = step(*state, **{**token, "log_decay": 0 * np.maximum(token["log_decay"], -1)})
+    S = decay(S, token)
+    return (S,), token["scale"] * read(token["q"], S)
+
+
+def gate_not_exponentiated(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    gate = np.maximum(token["log_decay"], -64)
+    return step(gate[..., :, None] * state[0], **{**token, "log_decay": 0 * gate})
+
+
+def write_by_one_minus_decay(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    return step(*state, **{**token, "k": token["k"] * (1 - np.exp(token["log_decay"]))})
+
+
+def delta(retrieved: Any, written: Any = None) -> Any:
+    """A delta rule with other ``retrieved(before, decayed, token)`` or ``written(token)``."""
+
+    def changed(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+        S = decay(state[0], token)
+        value = token["beta"] * token["v"] if written is None else written(token)
+        S = S + outer(token["k"], value - retrieved(state[0], S, token))
+        return (S,), token["scale"] * read(token["q"], S)
+
+    return with_step(changed)
+
+
+def erase_alone_decayed(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    """What is retrieved has decayed, what is kept has not."""
+    retrieved = read(token["k"], decay(state[0], token))
+    S = state[0] + outer(token["k"], token["beta"] * (token["v"] - retrieved))
+    return (S,), token["scale"] * read(token["q"], S)
+
+
+def sees_next_token(call: Call) -> Results:
+    """Every output is read one token later than its query."""
+    results = right(call)
+    later = right(replace(call, inputs={**call.inputs, "q": shifted(call.inputs["q"], 1)}))["output"]
+    return {**results, "output": np.concatenate([later[:, :, 1:], results["output"][:, :, -1:]], axis=2)}
+
+
+def not_causal(call: Call) -> Results:
+    return {**right(call), "output": forms.bidirectional(call.variant, with_all_heads(call).inputs)}
+
+
+ORDER = (
+    Mistake(
+        "read-before-write",
+        "order",
+        "A token does not see its own write.",
+        with_step(read_before_write),
+        ("scale", "matrix state"),
+    ),
+    Mistake(
+        "read-before-decay",
+        "order",
+        "A token reads the state before its decay and write.",
+        with_step(read_before_decay),
+        ("log_decay", "matrix state"),
+    ),
+    Mistake(
+        "decay-after-write",
+        "order",
+        "The decay acts on the new write too.",
+        with_step(decay_after_write),
+        ("log_decay", "matrix state"),
+    ),
+    Mistake(
+        "gate-not-exponentiated",
+        "gate",
+        "The state is multiplied by the log decay itself.",
+        with_step(gate_not_exponentiated),
+        ("log_decay", "matrix state"),
+    ),
+    Mistake(
+        "write-by-one-minus-decay",
+        "order",
+        "The write is weighted with 1 - decay.",
+        with_step(write_by_one_minus_decay),
+        ("log_decay", "matrix state", "q"),
+    ),
+)
+
+ERASE = (
+    Mistake(
+        "erase-undecayed",
+        "erase",
+        "The erase term reads the state before its decay.",
+        delta(lambda before, S, t: t["beta"] * read(t["k"], before)),
+        ("erase decayed",),
+    ),
+    Mistake(
+        "erase-missing",
+        "erase",
+        "Nothing is erased: values are added.",
+        delta(lambda before, S, t: 0 * t["v"]),
+        ("beta",),
+    ),
+    Mistake(
+        "erase-by-query",
+        "erase",
+        "The query retrieves what is erased.",
+        delta(lambda before, S, t: t["beta"] * read(t["q"], S)),
+        ("beta",),
+    ),
+    Mistake(
+        "erase-sign",
+        "erase",
+        "What is retrieved is added.",
+        delta(lambda before, S, t: -t["beta"] * read(t["k"], S)),
+        ("beta",),
+    ),
+    Mistake(
+        "beta-not-on-erase",
+        "erase",
+        "beta weights the value alone.",
+        delta(lambda before, S, t: read(t["k"], S)),
+        ("beta",),
+    ),
+    Mistake(
+        "beta-not-on-write",
+        "erase",
+        "beta weights the erase alone.",
+        delta(lambda before, S, t: t["beta"] * read(t["k"], S), lambda t: t["v"]),
+        ("beta",),
+    ),
+    Mistake(
+        "decay-on-erase-alone",
+        "erase",
+        "The decay acts on what is retrieved, not on what is kept.",
+        with_step(erase_alone_decayed),
+        ("erase decayed",),
+    ),
+)
+
+CAUSALITY = (
+    Mistake("sees-the-next-token", "causality", "The mask is off by one: a token sees the next.", sees_next_token),
+    Mistake(
+        "outputs-a-token-late",
+        "causality",
+        "The output of token t is that of t - 1.",
+        with_output(lambda x, c: shifted(x, 1)),
+    ),
+    Mistake(
+        "values-a-token-late",
+        "causality",
+        "Token t writes the value of t - 1.",
+        with_inputs(v=lambda x, c: shifted(x, 1)),
+    ),
+    Mistake(
+        "keys-a-token-late",
+        "causality",
+        "Token t writes with the key of t - 1.",
+        with_inputs(k=lambda x, c: shifted(x, 1)),
+    ),
+    Mistake(
+        "queries-a-token-late",
+        "causality",
+        "Token t reads with the query of t - 1.",
+        with_inputs(q=lambda x, c: shifted(x, 1)),
+    ),
+    Mistake(
+        "not-causal", "causality", "Every token sees every token.", not_causal, ("bidirectional",), forms=("parallel",)
+    ),
+)
+
+RECURRENCE = ORDER + ERASE + CAUSALITY

@@ -1,0 +1,209 @@
+"""Normalisers, precision, and memory that is not what it should be."""
+
+from typing import Any
+
+import numpy as np
+
+from linattn.algebra import dot, read
+from linattn_spec import frameworks
+from linattn_spec.mistakes.record import (
+    Array,
+    Call,
+    Mistake,
+    Results,
+    right,
+    with_final_state,
+    with_inputs,
+    with_output,
+    with_step,
+)
+
+
+def normalised(function: Any) -> Any:
+    """Normalised linear attention with another output: ``function(weighted, total, eps)``."""
+
+    def changed(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+        (S, z), _ = step(*state, **token)
+        return (S, z), function(read(token["q"], S), dot(token["q"], z), token["eps"])
+
+    return with_step(changed)
+
+
+def total_before_write(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    (S, z), _ = step(*state, **token)
+    return (S, z), read(token["q"], S) / (dot(token["q"], state[1]) + token["eps"])
+
+
+def rounded(x: Array, dtype: str) -> Array:
+    return frameworks.typed(np.asarray(x, dtype=float), dtype).values.astype(np.asarray(x).dtype)
+
+
+def state_in(dtype: str) -> Any:
+    """The state is kept in a dtype between tokens."""
+
+    def changed(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+        after, output = step(*state, **token)
+        return tuple(rounded(x, dtype) for x in after), output
+
+    return with_step(changed)
+
+
+def half_precision_products(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    """Reads of a state that is rounded to bfloat16 for the product."""
+    after, _ = step(*state, **token)
+    return after, token["scale"] * read(token["q"], rounded(after[0], "bfloat16"))
+
+
+def poisoned(call: Call) -> Results:
+    """0 times NaN: what should be selected away is multiplied away."""
+    results = right(call)
+    output = np.array(results["output"])
+    output[:, :, -1, -1] = np.nan
+    return {**results, "output": output}
+
+
+def one_element(x: Array, call: Call) -> Array:
+    changed = np.array(x)
+    changed[0, 0, x.shape[2] // 2, 0] += 0.05 * np.abs(x).max()
+    return changed
+
+
+def tokens_exchanged(x: Array, call: Call) -> Array:
+    if x.shape[2] < 3:
+        return x
+    order = np.arange(x.shape[2])
+    middle = x.shape[2] // 2
+    order[[middle, middle + 1 if middle + 1 < x.shape[2] else 0]] = order[
+        [middle + 1 if middle + 1 < x.shape[2] else 0, middle]
+    ]
+    return x[:, :, order]
+
+
+def later_zero(x: Array, call: Call) -> Array:
+    """Tokens beyond the last full chunk are never computed."""
+    full = x.shape[2] // 16 * 16
+    return x if full == 0 else np.concatenate([x[:, :, :full], 0 * x[:, :, full:]], axis=2)
+
+
+FP32 = ("fp32",)
+
+NORMALISER = (
+    Mistake(
+        "normaliser-missing", "normaliser", "The output is not divided.", normalised(lambda o, n, eps: o), ("eps",)
+    ),
+    Mistake(
+        "normaliser-multiplied",
+        "normaliser",
+        "The output is multiplied by the normaliser.",
+        normalised(lambda o, n, eps: o * (n + eps)),
+        ("eps",),
+        seen_in=("https://github.com/lucidrains/performer-pytorch/issues/40",),
+    ),
+    Mistake(
+        "normaliser-before-write",
+        "normaliser",
+        "The normaliser lacks the token itself.",
+        with_step(total_before_write),
+        ("eps",),
+    ),
+    Mistake(
+        "normaliser-root",
+        "normaliser",
+        "The output is divided by the root of the normaliser.",
+        normalised(lambda o, n, eps: o / (n + eps) ** 0.5),
+        ("eps",),
+    ),
+    Mistake("eps-missing", "eps", "eps is not added.", with_inputs(eps=lambda x, c: 0 * x), ("eps",)),
+    Mistake(
+        "eps-as-minimum",
+        "eps",
+        "eps bounds the normaliser from below instead of being added.",
+        normalised(lambda o, n, eps: o / np.maximum(n, eps)),
+        ("eps",),
+    ),
+    Mistake(
+        "eps-in-numerator",
+        "eps",
+        "eps is added to the numerator too.",
+        normalised(lambda o, n, eps: (o + eps) / (n + eps)),
+        ("eps",),
+    ),
+    Mistake(
+        "eps-squared",
+        "eps",
+        "eps is added under a root.",
+        normalised(lambda o, n, eps: o / (n * n + eps) ** 0.5),
+        ("eps",),
+    ),
+    Mistake(
+        "eps-per-channel",
+        "eps",
+        "eps is added to every channel of the normaliser.",
+        with_inputs(eps=lambda x, c: x * c.inputs["q"].shape[-1]),
+        ("eps",),
+    ),
+)
+
+PRECISION = (
+    Mistake(
+        "state-in-bfloat16", "precision", "The state is kept in bfloat16.", state_in("bfloat16"), ("S",), profiles=FP32
+    ),
+    Mistake(
+        "state-in-float16", "precision", "The state is kept in float16.", state_in("float16"), ("S",), profiles=FP32
+    ),
+    Mistake(
+        "outputs-through-bfloat16",
+        "precision",
+        "Outputs pass through bfloat16.",
+        with_output(lambda x, c: rounded(x, "bfloat16")),
+        profiles=FP32,
+    ),
+    Mistake(
+        "outputs-through-float16",
+        "precision",
+        "Outputs pass through float16.",
+        with_output(lambda x, c: rounded(x, "float16")),
+        profiles=FP32,
+    ),
+    Mistake(
+        "final-state-through-bfloat16",
+        "precision",
+        "The final state passes through bfloat16.",
+        with_final_state(lambda x, c: rounded(x, "bfloat16")),
+        ("S",),
+        profiles=FP32,
+    ),
+    Mistake(
+        "reads-of-a-bfloat16-state",
+        "precision",
+        "The state is rounded to bfloat16 for the read.",
+        with_step(half_precision_products),
+        ("matrix state",),
+        profiles=FP32,
+    ),
+    Mistake(
+        "gates-in-bfloat16",
+        "precision",
+        "Gates are rounded to bfloat16.",
+        with_inputs(log_decay=lambda x, c: rounded(x, "bfloat16")),
+        ("log_decay",),
+        profiles=FP32,
+    ),
+)
+
+MEMORY = (
+    Mistake("padding-multiplied-away", "memory", "NaN from padding survives a multiplication by 0.", poisoned),
+    Mistake("one-wrong-element", "memory", "One element is hit by another write.", with_output(one_element)),
+    Mistake("two-tokens-exchanged", "memory", "Two neighbouring outputs are exchanged.", with_output(tokens_exchanged)),
+    Mistake(
+        "tail-chunk-not-computed",
+        "ragged end",
+        "Tokens beyond the last full chunk of 16 are zero.",
+        with_output(later_zero),
+        seen_in=("https://github.com/fla-org/flash-linear-attention/issues/1142",),
+    ),
+    Mistake("outputs-zero", "memory", "Outputs are never written.", with_output(lambda x, c: 0 * x)),
+    Mistake("outputs-negated", "memory", "Outputs have the wrong sign.", with_output(lambda x, c: -x)),
+)
+
+VALUES = NORMALISER + PRECISION + MEMORY

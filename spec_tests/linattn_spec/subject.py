@@ -1,0 +1,72 @@
+"""What a check works on: a function of a backend under a profile, a case, and the truth about it."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import linattn_golden
+from linattn.record import Variant
+from linattn.variants import variant as find_variant
+from linattn_golden import Case, Data
+from linattn_spec import verdict
+from linattn_spec.backend import Backend, Unsupported
+from linattn_spec.exchange import Exchange, Results
+from linattn_spec.profiles import Profile
+from linattn_spec.results import Check
+from linattn_spec.verdict import Truth
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function, a profile and a case."""
+
+    exchange: Exchange
+    case: Case
+    data: Data
+
+    @property
+    def variant(self) -> Variant:
+        return self.exchange.variant
+
+    @property
+    def state(self) -> tuple | None:
+        return None if self.exchange.function.form == "bidirectional" else self.data.initial_state
+
+    @property
+    def truth(self) -> Truth:
+        return truth_of(self.case.id, self.exchange.profile, self.exchange.function.form)
+
+    def run(self) -> Results:
+        return self.exchange(self.data.inputs, self.state)
+
+
+def subject_of(backend: Backend, check: Check) -> Subject:
+    """Raises ``Unsupported`` where the function does not take the case or promises no such profile."""
+    function = backend.function(check.variant, check.column)
+    profile = next((p for p in function.profiles if p.name == check.profile), None)
+    if profile is None:
+        raise Unsupported(f"promises no profile {check.profile}")
+    case = linattn_golden.case(check.case)
+    function.check_accepts(case.dims)
+    return Subject(Exchange(backend, function, profile), case, linattn_golden.load(case))
+
+
+@lru_cache(maxsize=1024)
+def truth_of(case_id: str, profile: Profile, form: str) -> Truth:
+    """Golden values where they are stored, and units."""
+    case = linattn_golden.case(case_id)
+    data = linattn_golden.load(case)
+    state = None if form == "bidirectional" else data.initial_state
+    computed = verdict.truth(find_variant(case.variant), profile, form, data.inputs, state)
+    if case.kind == "recipe":
+        if profile.bits == 53:
+            raise Unsupported("the results of a recipe are float64 themselves")
+        return computed
+    return Truth({**computed.values, **golden_values(case, data, form)}, computed.units)
+
+
+def golden_values(case: Case, data: Data, form: str) -> dict[str, Any]:
+    if form == "bidirectional":
+        return {"output": data.bidirectional}
+    names = linattn_golden.state_names(case)
+    return {"output": data.output} | {f"final_state/{n}": x for n, x in zip(names, data.final_state or (), strict=True)}

@@ -1,0 +1,160 @@
+"""Broken adapters: each break with the kinds of checks that see it, and what they must say.
+
+``python broken.py`` prints how many checks see each break.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import wraps
+from typing import Any
+
+import breaks
+
+from linattn_spec import PROFILES, Backend
+from linattn_spec.backends import onnx_runtime
+from linattn_spec.checks import run_check
+from linattn_spec.plan import plan
+from linattn_spec.results import Result
+
+COLUMNS = ("recurrent.com.microsoft", "recurrent.ai.onnx")
+WRONG = ("fail", "limit", "error")
+
+
+@dataclass(frozen=True)
+class Break:
+    """``says`` maps a check, as SCENARIO:KIND, to a pattern that its reason must match."""
+
+    run: Callable[..., Any]
+    kinds: set[str]
+    says: dict[str, str] = field(default_factory=dict)
+    variant: str = "gated_delta_rule"
+
+    @property
+    def name(self) -> str:
+        return self.run.__name__.replace("_", " ")
+
+
+BREAKS = (
+    Break(
+        breaks.scale_missing,
+        {"golden"},
+        {"odd-dims:golden": f"from the first token on, {5**0.5:.4g} times the right values; final_state/S right"},
+    ),
+    Break(
+        breaks.scale_applied_twice,
+        {"golden"},
+        {"two-tokens:golden": "output: from the first token on, 0.5 times the right values; final_state/S right"},
+    ),
+    Break(breaks.decay_passed_for_its_logarithm, {"golden"}, {"odd-dims:golden": "from the first token on"}),
+    Break(
+        breaks.decay_after_the_read,
+        {"golden", "split"},
+        {"odd-dims:golden": "output: from the first token on", "long-fresh:golden": "output: from token 1 on"},
+    ),
+    Break(breaks.erase_before_the_decay, {"golden"}, {"two-tokens:golden": "output: from the first token on"}),
+    Break(breaks.beta_ignored, {"golden"}, {"one-token:golden": "output: at the first token alone"}),
+    Break(breaks.beta_on_the_value_alone, {"golden"}, {"long-fresh:golden": "output: from token 1 on"}),
+    Break(breaks.gates_clamped, {"golden"}, {"gates-strong:golden": "output"}),
+    Break(breaks.channels_share_a_gate, {"golden"}, {"odd-dims:golden": "output: from the first token on"}, "kda"),
+    Break(
+        breaks.gate_of_the_last_token_in_the_first,
+        {"golden", "prefix", "split"},
+        {"odd-dims:prefix": "tokens from 3 on changed: .*output: from the first token on"},
+    ),
+    Break(
+        breaks.initial_state_dropped,
+        {"golden", "split"},
+        {"odd-dims:golden": "output: from the first token on", "long:split": r"split at (\d+): .*output: .*token \1"},
+    ),
+    Break(breaks.initial_state_transposed, {"golden", "split"}, {"square:golden": "output: from the first token on"}),
+    Break(
+        breaks.initial_state_of_batch_entry_0_for_all,
+        {"golden", "split"},
+        {"odd-dims:golden": "output: only batch entry 1 of 2, from the first token on"},
+    ),
+    Break(
+        breaks.final_state_transposed,
+        {"golden", "split", "batch", "heads", "untouched"},
+        {
+            "square:golden": "final_state/S: equal to the transpose; output right",
+            "odd-dims:golden": r"final_state/S must have shape \(2, 3, 5, 11\) .*; got \(2, 3, 11, 5\)",
+        },
+    ),
+    Break(
+        breaks.final_state_one_token_old,
+        {"golden", "split"},
+        {"odd-dims:golden": "final_state/S: .*; output right", "long:split": r"split at (\d+): .*output: .*token \1"},
+    ),
+    Break(
+        breaks.state_in_bfloat16,
+        {"golden", "split"},
+        {"odd-dims:golden": "final_state/S: right to 8 bits; output right"},
+    ),
+    Break(breaks.inputs_in_float16, {"golden", "split"}, {"gates-float32:golden": "off by"}),
+    Break(
+        breaks.heads_tiled,
+        {"golden", "heads"},
+        {"grouped-query:golden": "output: only heads 1, 4 of 6, from the first token on; final_state/S right"},
+    ),
+    Break(
+        breaks.output_one_token_late,
+        {"golden", "split"},
+        {"long:golden": "output: from the first token on; final_state/S right"},
+    ),
+    Break(
+        breaks.tail_of_the_last_chunk_zero,
+        {"golden", "split"},
+        {"long:golden": "at token 32 alone, the start of a chunk of 32, zeros .*; final_state/S right"},
+    ),
+    Break(
+        breaks.chunks_of_16_without_the_state,
+        {"golden", "split"},
+        {"long:golden": "output: from token 16 on, the start of a chunk of 16"},
+    ),
+    Break(
+        breaks.one_head_not_a_number,
+        {"golden", "split", "batch", "heads", "untouched"},
+        {"odd-dims:golden": "output: only head 1 of 3, from token 3 on, 88 of 462 values not finite"},
+    ),
+    Break(breaks.argument_overwritten, {"untouched"}, {"odd-dims:untouched": "changed its argument q"}),
+    Break(
+        breaks.float64_returned,
+        {"golden", "split", "prefix", "batch", "heads", "untouched"},
+        {"odd-dims:heads": "output must have dtype float32; got float64"},
+    ),
+)
+
+
+def backend_with(column: str, variant: str, spoil: Callable[..., Any] | None = None) -> Backend:
+    """One function of ONNX Runtime in float32, right or broken."""
+    right = onnx_runtime.backend.function(variant, column)
+
+    @wraps(right.call)
+    def call(**arguments: Any) -> Any:
+        return spoil(right.call, arguments) if spoil else right.call(**arguments)
+
+    return Backend("broken", functions=[replace(right, call=call, profiles=(PROFILES["fp32"],))])
+
+
+def judged(backend: Backend) -> list[Result]:
+    """All planned checks that the adapter can be judged on."""
+    results = [run_check(backend, check) for check in plan(backend)]
+    return [result for result in results if result.status != "unsupported"]
+
+
+def table() -> str:
+    """Break by break: the checks that see it among those that judge, and their kinds."""
+    lines = ["| break | com.microsoft | ai.onnx | seen by |", "|---|---|---|---|"]
+    for broken in BREAKS:
+        counts, kinds = [], set()
+        for column in COLUMNS:
+            results = judged(backend_with(column, broken.variant, broken.run))
+            wrong = [result for result in results if result.status in WRONG]
+            counts.append(f"{len(wrong)}/{len(results)}")
+            kinds |= {result.check.kind for result in wrong}
+        lines.append(f"| {broken.name} | {' | '.join(counts)} | {', '.join(sorted(kinds))} |")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    print(table())

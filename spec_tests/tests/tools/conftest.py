@@ -1,0 +1,22 @@
+"""Every command runs in an empty folder: they write where one stands."""
+
+import pytest
+
+from linattn_spec import load, runner
+from linattn_spec.checks import run_check
+
+
+@pytest.fixture(autouse=True)
+def empty_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.fixture
+def no_workers(monkeypatch):
+    """Checks run in this process, which starts faster and can be watched."""
+
+    def run(name, checks, timeout, workers):
+        backend = load(name)
+        return (run_check(backend, check) for check in checks)
+
+    monkeypatch.setattr(runner, "run", run)
