@@ -1,8 +1,8 @@
 """One-node ONNX models of the operator ``LinearAttention``, and its variants as functions of a backend.
 
-The update rules are ``linear``, ``gated``, ``delta`` and ``gated_delta``; a decay per head or per key channel tells
-simple GLA from GLA and the gated delta rule from KDA. Opset 27 of the standard domain; ``com.microsoft`` has an
-operator of the same name.
+The update rules are ``linear``, ``gated``, ``delta`` and ``gated_delta``. A decay per head or per key channel tells
+simple GLA from GLA and the gated delta rule from KDA; one that never changes is retention. Opset 27 of the standard
+domain; ``com.microsoft`` has an operator of the same name.
 """
 
 import math
@@ -17,6 +17,7 @@ from linattn_spec.backend import Backend, Unsupported
 
 RULES = {
     "linear_attention": "linear",
+    "retention": "gated",
     "simple_gla": "gated",
     "gla": "gated",
     "delta_rule": "delta",
@@ -62,6 +63,8 @@ def adapter(domain: str, rule: str, runner: Callable[[Any], Runner]) -> Callable
         return call(domain, rule, runner, q, k, v, scale, initial_state)
 
     def gated(q, k, v, log_decay, scale, initial_state):
+        if log_decay.ndim == 1:  # retention: the decay of a head is that of all its tokens
+            log_decay = np.broadcast_to(log_decay, (*q.shape[:2], len(log_decay)))
         return call(domain, rule, runner, q, k, v, scale, initial_state, decay=log_decay)
 
     def delta(q, k, v, beta, scale, initial_state):
@@ -112,6 +115,8 @@ from onnx import helper
 
 names = {{"q": "query", "k": "key", "v": "value", "initial_state": "past_state", "log_decay": "decay", "beta": "beta"}}
 given = {{name: arguments[key] for key, name in names.items() if arguments.get(key) is not None}}
+if "decay" in given and given["decay"].ndim == 1:
+    given["decay"] = np.broadcast_to(given["decay"], (*given["query"].shape[:2], len(given["decay"])))
 (B, T, Hq, K), (H, V) = given["query"].shape, given["value"].shape[2:]
 feed = {{name: x if name == "past_state" else x.reshape(B, T, -1) for name, x in given.items()}}
 inputs = [
