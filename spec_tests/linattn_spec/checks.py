@@ -26,6 +26,10 @@ CHECKS: dict[str, Callable[[Subject], Iterator[Comparison]]] = {
     "batch": laws.batch,
     "heads": laws.heads,
     "untouched": laws.untouched,
+    "reversal": laws.reversal,
+    "doubling": laws.doubling,
+    "neutral": laws.neutral,
+    "empty": laws.empty,
 }
 
 

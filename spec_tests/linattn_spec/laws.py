@@ -71,6 +71,58 @@ def untouched(subject: Subject) -> Iterator[Comparison]:
     yield Comparison(subject.run(), first, subject.truth.units, SLACK, "called again: ")
 
 
+def reversal(subject: Subject) -> Iterator[Comparison]:
+    """Batch entries and heads in another order give the same results in that order."""
+    state = subject.state and tuple(x[::-1, ::-1] for x in subject.state)
+    inputs = {item.name: reordered(item.time, subject.data.inputs.get(item.name)) for item in subject.variant.inputs}
+    results = subject.exchange({name: x for name, x in inputs.items() if x is not None}, state)
+    back = {name: x[::-1, ::-1] for name, x in results.items()}
+    yield Comparison(back, subject.run(), subject.truth.units, SLACK, "batch and heads reversed: ")
+
+
+def doubling(subject: Subject) -> Iterator[Comparison]:
+    """Twice the values, from twice the state, give twice the results."""
+    doubles = {item.name: 2 if item.axes.endswith("V") else 1 for item in subject.variant.state}
+    state = subject.state and tuple(x * n for x, n in zip(subject.state, doubles.values(), strict=True))
+    results = subject.exchange({**subject.data.inputs, "v": 2 * subject.data.inputs["v"]}, state)
+    halved = {name: x / doubles.get(name.removeprefix("final_state/"), 2) for name, x in results.items()}
+    yield Comparison(halved, subject.run(), subject.truth.units, SLACK, "values doubled: ")
+
+
+def neutral(subject: Subject) -> Iterator[Comparison]:
+    """A token that writes nothing and lets nothing decay changes nothing for the others."""
+    cut = subject.case.dims["T"] // 2
+    subject.exchange.function.check_accepts({**subject.case.dims, "T": subject.case.dims["T"] + 1})
+    idle = {item.name: 0 for item in subject.variant.inputs if item.name in ("k", "v", "log_decay", "beta")}
+
+    def inserted(name: str, x: np.ndarray) -> np.ndarray:
+        token = x[:, :, cut : cut + 1]
+        return np.concatenate([x[:, :, :cut], np.full_like(token, idle.get(name, token)), x[:, :, cut:]], axis=2)
+
+    times = {item.name: item.time for item in subject.variant.inputs}
+    inputs = {n: x if times[n] is None else inserted(n, x) for n, x in subject.data.inputs.items()}
+    results = subject.exchange(inputs, subject.state)
+    results["output"] = np.delete(results["output"], cut, axis=2)
+    yield Comparison(results, subject.run(), subject.truth.units, SLACK, f"a neutral token inserted at {cut}: ")
+
+
+def empty(subject: Subject) -> Iterator[Comparison]:
+    """No tokens: no outputs, and the state as it came. Refusing them is right too."""
+    subject.exchange.function.check_accepts({**subject.case.dims, "T": 0})
+    try:
+        results = subject.exchange(piece(subject, slice(0, 0)), subject.state)
+    except Unsupported:
+        raise
+    except Exception as refusal:
+        raise Unsupported(f"refuses an empty sequence: {type(refusal).__name__}") from refusal
+    truth = subject.truth
+    states = zip((n for n in truth.values if n != "output"), subject.state or (), strict=False)
+    want = {"output": truth.values["output"][:, :, :0]} | dict(states)
+    got = {name: x for name, x in results.items() if name in want}
+    units = {name: np.full_like(x, np.finfo(subject.exchange.profile.state).tiny) for name, x in want.items()}
+    yield Comparison(got, want, units, SLACK, "no tokens: ")
+
+
 def piece(subject: Subject, window: slice) -> dict[str, Any]:
     """A part of the sequence; numbers and parameters pass through."""
     times = {item.name: item.time for item in subject.variant.inputs}
@@ -81,6 +133,13 @@ def changed_along_time(subject: Subject, change: Callable[[Any], Any]) -> dict[s
     """The inputs with all sequences changed."""
     times = {item.name: item.time for item in subject.variant.inputs}
     return {name: x if times[name] is None else change(x) for name, x in subject.data.inputs.items()}
+
+
+def reordered(time: int | None, x: Any) -> Any:
+    """Batch and heads reversed; a parameter has heads alone, a number neither."""
+    if not np.ndim(x):
+        return x
+    return x[::-1] if time is None else x[::-1, ::-1]
 
 
 def other(x: np.ndarray) -> np.ndarray:
