@@ -40,6 +40,7 @@ class Case:
     cotangents: dict[str, Draw] = field(default_factory=dict)  # where gradients are certified too
     precision: dict[str, int] = field(default_factory=dict)  # bits at which each group of values was proven
     sha256: dict[str, str] = field(default_factory=dict)  # of the bytes of every stored tensor
+    exact: bool = False  # every right implementation returns these very bits, in any precision
 
 
 @dataclass(frozen=True)

@@ -69,6 +69,17 @@ def token_of(bits: np.ndarray) -> Any:
     return np.broadcast_to(np.arange(bits.shape[-2])[:, None], bits.shape)
 
 
+def one_hot(bits: np.ndarray) -> np.ndarray:
+    """A 1 in one place of the last axis, chosen by the first number of each vector."""
+    place = (bits[..., :1] >> np.uint64(40)) % np.uint64(bits.shape[-1])
+    return (np.arange(bits.shape[-1]) == place).astype(float)
+
+
+def keep_or_forget(bits: np.ndarray) -> np.ndarray:
+    """0, and in one of four places -inf."""
+    return np.where(bits >> np.uint64(62) == 0, -np.inf, 0.0)
+
+
 def reset(bits: np.ndarray) -> np.ndarray:
     """Mild gates; -inf in all channels of every fifth token and in the first channel of the token after."""
     values, t = -fraction(bits), token_of(bits)
@@ -86,6 +97,9 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "unit": unit,
     "short-unit": lambda bits: 0.75 * unit(bits),
     "positive": lambda bits: np.abs(bell(bits)) + 2.0**-4,
+    "one-hot": one_hot,
+    "integers": lambda bits: (bits >> np.uint64(40)).astype(float) % 5 - 2,
+    "keep-or-forget": keep_or_forget,
     "zero": lambda bits: np.zeros(bits.shape),
     "one": lambda bits: np.ones(bits.shape),
     "mild": lambda bits: -fraction(bits),

@@ -29,6 +29,10 @@ BUILT_IN = {
     "numpy": "linattn_spec.backends.numpy_folds:backend",
     "onnx-reference": "linattn_spec.backends.onnx_reference:backend",
     "onnxruntime": "linattn_spec.backends.onnx_runtime:backend",
+    "transformers": "linattn_spec.backends.transformers_torch:backend",
+    "tree-recurrence": "linattn_spec.backends.tree_recurrence:backend",
+    "mlx-lm": "linattn_spec.backends.mlx_lm:backend",
+    "jax-linear-attention": "linattn_spec.backends.jax_linear_attention:backend",
 }
 
 

@@ -78,7 +78,7 @@ def differences(case_id: str, form: str) -> dict[str, dict[str, np.ndarray]]:
 @lru_cache(maxsize=64)
 def signatures(case_id: str, form: str, profile: Profile, names: tuple[str, ...]) -> Signatures:
     """Those results alone that a function returns: ``names``."""
-    found, units = differences(case_id, form), truth_of(case_id, profile, form).units
+    found, units = differences(case_id, form), truth_of(case_id, profile, "recurrent").units
     values = np.array([in_units(x, units, names) for x in found.values()])
     return Signatures(tuple(found), values, np.sum(values**2, axis=-1))
 
@@ -123,7 +123,8 @@ def in_units(x: Mapping[str, np.ndarray], units: Mapping[str, np.ndarray], names
 
 def explain(errors: np.ndarray, known: Signatures, unexplained: float = EXPLAINED) -> Match | None:
     """The mistakes that ``errors`` (heads, elements) look like, with at most this share of them left unexplained."""
-    if not known.ids or not errors.any():
+    lost = np.mean(np.abs(errors) >= HUGE)
+    if not known.ids or not errors.any() or lost > EXPLAINED:  # values that are not finite look like each other
         return None
     products = np.einsum("mhn,hn->mh", known.values, errors)
     squares = np.sum(errors**2, axis=-1)
@@ -133,11 +134,13 @@ def explain(errors: np.ndarray, known: Signatures, unexplained: float = EXPLAINE
     found = [match for match in found if match.left_over < unexplained]
     if not found:
         return None
-    best = min(found, key=lambda match: (match.left_over, len(match.heads)))
+    found.sort(key=lambda match: (match.left_over, len(match.heads)))
     rounding = min(EXPLAINED / 2, (errors.size / max(squares.sum(), 1e-300)) ** 0.5)
-    same = [m for m in found if m.heads == best.heads and m.left_over <= best.left_over + 2 * rounding]
-    ids = [m.mistakes[0] for m in sorted(same, key=lambda match: match.left_over)]
-    return Match(tuple(ids), best.coefficient, best.left_over, best.heads)
+    close = [match for match in found if match.left_over <= found[0].left_over + 2 * rounding]
+    heads = min((match.heads for match in close if match.mistakes == found[0].mistakes), key=len)  # rather all heads
+    same = [match for match in close if match.heads == heads]
+    ids = tuple(match.mistakes[0] for match in same)
+    return Match(ids, same[0].coefficient, same[0].left_over, heads)
 
 
 def over(

@@ -94,7 +94,8 @@ class Exchange:
         """For implementations that tile: heads reordered so that ``h % heads`` finds what ``h // ratio`` found."""
         if self.function.conventions.heads == "repeat":
             return x
-        split = (heads, -1) if not back else (x.shape[1] // heads, heads)
+        share = x.shape[1] // heads
+        split = (share, heads) if back else (heads, share)
         return x.reshape(x.shape[0], *split, *x.shape[2:]).swapaxes(1, 2).reshape(x.shape)
 
     def results(self, returned: Any, heads: int) -> Results:

@@ -24,6 +24,7 @@ LIMITS = {
 }  # units, of a whole array, of its worst token, of its worst element
 POLE = 8  # a token whose noise exceeds 1/8 of its size is undetermined (a denominator near 0): reported, never judged
 WIDE = 64
+LEAST = 2.0**-1000  # the unit of what must be exact: any difference is beyond every limit
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,8 @@ def measure(errors: np.ndarray) -> Measure:
         return Measure(np.inf, np.inf, np.inf, finite=False)
     if not errors.size:
         return Measure(0.0, 0.0, 0.0)
-    square = errors**2
+    with np.errstate(over="ignore"):  # what must be exact is off by any number of units
+        square = errors**2
     return Measure(
         float(np.sqrt(square.mean())), float(np.sqrt(square.mean(axis=-1).max())), float(np.sqrt(square.max()))
     )

@@ -1,12 +1,14 @@
 """The catalogue of mistakes: one list, used as mutants that measure the suite and as signatures that name a fault."""
 
-from linattn_spec.mistakes.conventions import CONVENTIONS
-from linattn_spec.mistakes.handover import HANDOVER
+from linattn_spec.mistakes.chunks import CHUNKS
+from linattn_spec.mistakes.gates import GATES
+from linattn_spec.mistakes.handover import STATE
+from linattn_spec.mistakes.layout import LAYOUT
 from linattn_spec.mistakes.record import Mistake
 from linattn_spec.mistakes.recurrence import RECURRENCE
 from linattn_spec.mistakes.values import VALUES
 
-MISTAKES: tuple[Mistake, ...] = CONVENTIONS + RECURRENCE + HANDOVER + VALUES
+MISTAKES: tuple[Mistake, ...] = GATES + LAYOUT + RECURRENCE + STATE + CHUNKS + VALUES
 
 
 def mistake(mistake_id: str) -> Mistake:

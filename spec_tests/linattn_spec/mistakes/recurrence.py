@@ -7,7 +7,7 @@ import numpy as np
 
 from linattn import forms
 from linattn.algebra import outer, read
-from linattn_spec.mistakes.conventions import shifted
+from linattn_spec.mistakes.moved import shifted
 from linattn_spec.mistakes.record import (
     Array,
     Call,
@@ -114,7 +114,7 @@ ORDER = (
         "order",
         "The write is weighted with 1 - decay.",
         with_step(write_by_one_minus_decay),
-        ("log_decay", "matrix state", "q"),
+        ("log_decay", "matrix state", "no beta"),
     ),
 )
 

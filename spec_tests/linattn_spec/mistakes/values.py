@@ -7,6 +7,7 @@ import numpy as np
 from linattn.algebra import dot, read
 from linattn_spec import frameworks
 from linattn_spec.mistakes.record import (
+    CHUNK,
     Array,
     Call,
     Mistake,
@@ -48,8 +49,8 @@ def state_in(dtype: str) -> Any:
     return with_step(changed)
 
 
-def half_precision_products(step: Any, state: tuple, token: dict[str, Array]) -> Any:
-    """Reads of a state that is rounded to bfloat16 for the product."""
+def read_of_a_rounded_state(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    """The state stays as it is: what is read is rounded to bfloat16."""
     after, _ = step(*state, **token)
     return after, token["scale"] * read(token["q"], rounded(after[0], "bfloat16"))
 
@@ -73,15 +74,13 @@ def tokens_exchanged(x: Array, call: Call) -> Array:
         return x
     order = np.arange(x.shape[2])
     middle = x.shape[2] // 2
-    order[[middle, middle + 1 if middle + 1 < x.shape[2] else 0]] = order[
-        [middle + 1 if middle + 1 < x.shape[2] else 0, middle]
-    ]
+    order[[middle, middle + 1]] = middle + 1, middle
     return x[:, :, order]
 
 
 def later_zero(x: Array, call: Call) -> Array:
     """Tokens beyond the last full chunk are never computed."""
-    full = x.shape[2] // 16 * 16
+    full = x.shape[2] // CHUNK * CHUNK
     return x if full == 0 else np.concatenate([x[:, :, :full], 0 * x[:, :, full:]], axis=2)
 
 
@@ -129,7 +128,7 @@ NORMALISER = (
         ("eps",),
     ),
     Mistake(
-        "eps-squared",
+        "eps-under-a-root",
         "eps",
         "eps is added under a root.",
         normalised(lambda o, n, eps: o / (n * n + eps) ** 0.5),
@@ -138,7 +137,7 @@ NORMALISER = (
     Mistake(
         "eps-per-channel",
         "eps",
-        "eps is added to every channel of the normaliser.",
+        "eps is added in every term of the normaliser: K times in all.",
         with_inputs(eps=lambda x, c: x * c.inputs["q"].shape[-1]),
         ("eps",),
     ),
@@ -177,7 +176,7 @@ PRECISION = (
         "reads-of-a-bfloat16-state",
         "precision",
         "The state is rounded to bfloat16 for the read.",
-        with_step(half_precision_products),
+        with_step(read_of_a_rounded_state),
         ("matrix state",),
         profiles=FP32,
     ),

@@ -48,7 +48,7 @@ def by_status(results: dict[str, Result]) -> dict[str, set[str]]:
 
 
 LEGAL = {  # without this input, a case is legal where
-    "scale": lambda case, data: "scale" not in case.numbers,
+    "scale": lambda case, data: case.numbers.get("scale", case.dims["K"] ** -0.5) == case.dims["K"] ** -0.5,
     "initial_state": lambda case, data: data.initial_state is None,
     "log_decay": lambda case, data: bool((data.inputs["log_decay"] == 0).all()),
     "beta": lambda case, data: bool((data.inputs["beta"] == 1).all()),

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import pytest
 from commandline import ENVIRONMENT, called, run, write_adapter
@@ -80,7 +81,7 @@ def test_errors_and_lines_cut_short_are_run_again(tmp_path):
     log = tmp_path / "log.jsonl"
     environment, first, second, third, *others = log.read_text().splitlines(keepends=True)
     error = Result(Result.from_json(first).check, "error", "no answer within 120 s").to_json() + "\n"
-    log.write_text("".join([environment, error, second, *others, third[:30]]))
+    log.write_text("".join([environment, error, second, *others, "\n", third[:30]]))
     path.with_suffix(".calls").unlink()
     assert run(*words, "--resume", "--json", "all.json") == 0
     assert called(path) == 2 < everything  # one call for the golden values of the first, one for those of the third
@@ -99,9 +100,20 @@ def test_a_log_of_something_else_is_not_resumed(capsys, tmp_path, change):
     assert capsys.readouterr().err.startswith(f"linattn: log.jsonl has {'version' if change else 'backend'} ")
 
 
+@contextmanager
 def started(*words):
-    command = [sys.executable, "-m", "linattn", *map(str, words)]
-    return subprocess.Popen(command, env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    """A run in the background. It hears Ctrl-C even where this process was told to ignore it, and never outlives it."""
+    script = (
+        "import signal, sys; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from linattn_tools.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    command = [sys.executable, "-c", script, *map(str, words)]
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen(command, env=ENVIRONMENT, **pipes) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 WAITING = ("    S, z = initial_state", "    __import__('waiting').wait()\n    S, z = initial_state")

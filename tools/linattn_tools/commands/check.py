@@ -63,11 +63,13 @@ def run(options: argparse.Namespace) -> int:
 def loaded(name: str) -> Any:
     """The backend. Raises ``ValueError`` where there is none; what fails inside its own file is shown in full."""
     from linattn_spec import NoBackend, load
+    from linattn_spec.backend import BUILT_IN
 
     try:
         return load(name)
     except NoBackend as reason:
-        hint = "; pip install 'linattn[onnx]'" if name in ("onnxruntime", "onnx-reference") else ""
+        extra = "onnx" if name.startswith("onnx") else name
+        hint = f"; pip install 'linattn[{extra}]'" if name in BUILT_IN else ""
         raise ValueError(f"{reason}{hint}") from reason
     except Exception as failure:
         traceback.print_exc()

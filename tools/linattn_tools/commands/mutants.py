@@ -29,19 +29,27 @@ def run(options: argparse.Namespace) -> int:
     from linattn_tools.progress import track
 
     chosen = tuple(mistake(name).id for name in options.mistake)
+    shown = [one for one in MISTAKES if one.id in (chosen or [one.id])]
+    refuse_untried(options.profile or (), shown)
     profiles = tuple(options.profile or PROFILES)
     places = [(variant.name, form) for variant in VARIANTS for form in CAUSAL if form in variant.forms]
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
         found = [pool.submit(trials, *place, profiles, chosen) for place in places]
         done = [trial for future in track(as_completed(found), len(found), "mutants") for trial in future.result()]
     print(f"{'mistake':34} {'kind':14} " + " ".join(f"{f'{p} {f[:5]}':>11}" for p in profiles for f in CAUSAL))
-    for one in MISTAKES:
-        if one.id in (chosen or [one.id]):
-            print(row(one, [trial for trial in done if trial.mistake == one.id], profiles))
+    for one in shown:
+        print(row(one, [trial for trial in done if trial.mistake == one.id], profiles))
     print("\n" + summary(done))
     if options.json:
         options.json.write_text(json.dumps([asdict(trial) for trial in done], indent=1) + "\n")
     return int(not all(trial.killed for trial in done))
+
+
+def refuse_untried(profiles: Iterable[str], mistakes: list[Any]) -> None:
+    """A misspelt profile, or one in which nothing is tried, would be a success that nobody earned."""
+    for name in profiles:
+        if not any(name in one.profiles for one in mistakes):
+            raise ValueError(f"no mutant is tried in profile {name!r}; there are {', '.join(PROFILES)}")
 
 
 def row(mistake: Any, trials: Iterable[Any], profiles: tuple[str, ...]) -> str:

@@ -23,6 +23,7 @@ class Scenario:
     gradients: bool = False
     needs: tuple[str, ...] = ()  # inputs that the variant must have
     kind: str = "certified"
+    exact: bool = False
 
 
 def gated(
@@ -81,6 +82,22 @@ SCENARIOS = (
     ),
     Scenario("beta-0-1-2", SHORT, "write nothing, replace, reflect", {"beta": "strength-0-1-2"}, needs=("beta",)),
     Scenario("beta-to-2", LONG, "writing strengths beyond 1", {"beta": "strength-to-2"}, needs=("beta",)),
+    Scenario(
+        "exact",
+        "1 9 2 2 2 4 3",
+        "small integers, one-hot keys, decays 0 and 1: nothing rounds, in whatever order or precision",
+        {
+            "q": "integers",
+            "k": "one-hot",
+            "v": "integers",
+            "log_decay": "keep-or-forget",
+            "beta": "strength-0-1-2",
+            "S": "integers",
+        },
+        numbers={"scale": 0.5},
+        needs=("S", "scale"),
+        exact=True,
+    ),
     Scenario("recipe-64", "1 128 2 2 2 64 64", "the size of a kernel: K = V = 64, whole chunks of 64", kind="recipe"),
     Scenario(
         "recipe-128", "1 128 2 2 2 128 128", "the size of a kernel: K = V = 128, whole chunks of 64", kind="recipe"
@@ -110,7 +127,8 @@ def case_of(variant: Variant, scenario: Scenario) -> Case:
     arrays = [item for item in variant.inputs if item.axes]
     inputs = {i.name: (scenario.draws.get(i.name, usual(variant, i)), shape(i, sizes)) for i in arrays}
     state = {
-        s.name: (usual_state(s.name), tuple(sizes[a] for a in ("B", "Hv", *s.axes.split()))) for s in variant.state
+        s.name: (scenario.draws.get(s.name, usual_state(s.name)), tuple(sizes[a] for a in ("B", "Hv", *s.axes.split())))
+        for s in variant.state
     }
     cotangents = {"output": ("bell", (dims["B"], dims["Hq"], dims["T"], dims["V"]))} | {
         f"final_state/{name}": (
@@ -129,6 +147,7 @@ def case_of(variant: Variant, scenario: Scenario) -> Case:
         inputs=draws("inputs", inputs),
         initial_state=draws("initial_state", state) if scenario.initial else None,
         cotangents=draws("cotangents", cotangents) if scenario.gradients else {},
+        exact=scenario.exact,
     )
 
 

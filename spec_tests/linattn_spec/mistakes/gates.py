@@ -1,66 +1,31 @@
-"""Conventions mixed up: what a number means, in which order heads and axes come."""
+"""Scale, decay and writing strength taken for something else, or from somewhere else."""
 
 import numpy as np
 
+from linattn_spec.mistakes.moved import first_of, shifted
 from linattn_spec.mistakes.record import (
-    Array,
-    Call,
     Mistake,
-    Results,
-    right,
-    with_all_heads,
     with_final_state,
     with_inputs,
-    with_output,
-    with_state,
 )
 
 LN_2 = float(np.log(2))
 
 
-def shifted(x: Array, by: int) -> Array:
-    """Along T: token t gets what token t - by has; the ends repeat nothing, they are 0."""
-    zeros = 0 * x[:, :, : abs(by)]
-    return np.concatenate([zeros, x[:, :, :-by]] if by > 0 else [x[:, :, -by:], zeros], axis=2)
-
-
-def first_of(x: Array, axis: int) -> Array:
-    """Everywhere along an axis what its first entry has."""
-    return np.broadcast_to(np.take(x, [0], axis=axis), x.shape)
-
-
-def heads_tiled(call: Call) -> Results:
-    """Head h of the many meets head h % few, not h // ratio."""
-    full = with_all_heads(call, repeat=tiled)
-    shared = call.state[0].shape[1]
-    return {name: x if name == "output" else x[:, :shared] for name, x in right(full).items()}
-
-
-def tiled(x: Array, times: int, axis: int) -> Array:
-    return np.concatenate([x] * times, axis=axis)
-
-
-def untransposed(x: Array, call: Call) -> Array:
-    """(B, T, H, D) taken for (B, H, T, D): the memory read in the wrong order."""
-    return np.ascontiguousarray(x.swapaxes(1, 2)).reshape(x.shape)
-
-
-def transposed(x: Array, call: Call) -> Array:
-    return x.swapaxes(-1, -2) if x.shape[-1] == x.shape[-2] else x
-
-
-def unit(x: Array, call: Call) -> Array:
-    return x / np.sqrt((x * x).sum(axis=-1, keepdims=True))
-
-
 SCALE = (
-    Mistake("scale-missing", "scale", "The read is not scaled.", with_inputs(scale=lambda x, c: 0 * x + 1), ("scale",)),
+    Mistake(
+        "scale-missing", "scale", "The scale is not applied.", with_inputs(scale=lambda x, c: 0 * x + 1), ("scale",)
+    ),
     Mistake("scale-twice", "scale", "The scale is applied twice.", with_inputs(scale=lambda x, c: x * x), ("scale",)),
     Mistake(
         "scale-root", "scale", "The root of the scale is applied.", with_inputs(scale=lambda x, c: x**0.5), ("scale",)
     ),
     Mistake(
-        "scale-inverted", "scale", "It is divided by the scale.", with_inputs(scale=lambda x, c: 1 / x), ("scale",)
+        "scale-inverted",
+        "scale",
+        "The scale divides instead of multiplying.",
+        with_inputs(scale=lambda x, c: 1 / x),
+        ("scale",),
     ),
     Mistake(
         "scale-of-values",
@@ -190,7 +155,7 @@ GATE = (
         ("log_decay",),
     ),
     Mistake(
-        "gate-kept-above-a-millionth",
+        "gate-kept-above-a-thousandth",
         "gate range",
         "A small number is added to every decay: nothing is forgotten for good.",
         with_inputs(log_decay=lambda x, c: np.log(np.exp(x) + 2.0**-10)),
@@ -218,7 +183,7 @@ BETA = (
     Mistake(
         "beta-of-the-first-head",
         "beta",
-        "All heads write like the first one.",
+        "All heads write with the beta of the first one.",
         with_inputs(beta=lambda x, c: first_of(x, 1)),
         ("beta",),
     ),
@@ -231,102 +196,4 @@ BETA = (
     ),
 )
 
-LAYOUT = (
-    Mistake(
-        "heads-tiled",
-        "heads",
-        "Query head h reads key head h % groups instead of h // ratio.",
-        heads_tiled,
-        seen_in=("https://github.com/ggml-org/llama.cpp/pull/19468",),
-    ),
-    Mistake(
-        "queries-of-the-first-head",
-        "heads",
-        "All heads read with the first query.",
-        with_inputs(q=lambda x, c: first_of(x, 1)),
-    ),
-    Mistake(
-        "keys-of-the-first-head",
-        "heads",
-        "All heads have the key of the first one.",
-        with_inputs(k=lambda x, c: first_of(x, 1)),
-    ),
-    Mistake(
-        "values-of-the-first-head",
-        "heads",
-        "All heads have the value of the first one.",
-        with_inputs(v=lambda x, c: first_of(x, 1)),
-    ),
-    Mistake(
-        "queries-of-the-first-entry",
-        "batch",
-        "All batch entries have the queries of the first.",
-        with_inputs(q=lambda x, c: first_of(x, 0)),
-    ),
-    Mistake(
-        "keys-of-the-first-entry",
-        "batch",
-        "All batch entries have the keys of the first.",
-        with_inputs(k=lambda x, c: first_of(x, 0)),
-    ),
-    Mistake(
-        "values-of-the-first-entry",
-        "batch",
-        "All batch entries have the values of the first.",
-        with_inputs(v=lambda x, c: first_of(x, 0)),
-    ),
-    Mistake(
-        "tokens-taken-for-heads",
-        "layout",
-        "(B, T, H, D) is read as (B, H, T, D).",
-        with_inputs(q=untransposed, k=untransposed, v=untransposed),
-        seen_in=("https://github.com/fla-org/flash-linear-attention/issues/547",),
-    ),
-    Mistake(
-        "values-taken-for-heads",
-        "layout",
-        "Only v is read as (B, H, T, D) from (B, T, H, D).",
-        with_inputs(v=untransposed),
-    ),
-    Mistake(
-        "query-and-key-swapped",
-        "layout",
-        "q and k are exchanged.",
-        with_inputs(
-            q=lambda x, c: c.inputs["k"] if c.inputs["k"].shape == x.shape else x,
-            k=lambda x, c: c.inputs["q"] if c.inputs["q"].shape == x.shape else x,
-        ),
-    ),
-    Mistake(
-        "key-and-value-swapped",
-        "layout",
-        "k and v are exchanged where K = V hides it.",
-        with_inputs(
-            k=lambda x, c: c.inputs["v"] if c.inputs["v"].shape == x.shape else x,
-            v=lambda x, c: c.inputs["k"] if c.inputs["k"].shape == x.shape else x,
-        ),
-        seen_in=("https://github.com/fla-org/flash-linear-attention/issues/623",),
-    ),
-    Mistake(
-        "state-transposed-in",
-        "state layout",
-        "The incoming state is taken for (V, K).",
-        with_state(transposed),
-        ("matrix state",),
-        seen_in=("https://github.com/ROCm/aiter/issues/4057",),
-    ),
-    Mistake(
-        "state-transposed-out",
-        "state layout",
-        "The final state is returned as (V, K).",
-        with_final_state(transposed),
-        ("matrix state",),
-    ),
-    Mistake("keys-normalised", "norm", "The keys are normalised inside.", with_inputs(k=unit)),
-    Mistake("queries-normalised", "norm", "The queries are normalised inside.", with_inputs(q=unit)),
-    Mistake(
-        "outputs-reversed", "layout", "The outputs come in reversed time.", with_output(lambda x, c: x[:, :, ::-1])
-    ),
-)
-
-CONVENTIONS = SCALE + GATE + BETA + LAYOUT
+GATES = SCALE + GATE + BETA

@@ -1,0 +1,86 @@
+"""The catalogue of mistakes: its entries are well formed, and each can be made somewhere."""
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from drawing import EACH_VARIANT
+
+import linattn
+import linattn_golden
+from linattn import VARIANTS
+from linattn_spec import PROFILES
+from linattn_spec.mistakes import MISTAKES, mistake
+from linattn_spec.mistakes.mutant import EVERYWHERE, mutant
+from linattn_spec.mistakes.record import CHUNK, call_of, right
+
+EACH_MISTAKE = pytest.mark.parametrize("one", MISTAKES, ids=lambda one: one.id)
+THREAD = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/[1-9]\d*")
+
+
+@EACH_MISTAKE
+def test_an_entry_is_well_formed(one):
+    assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", one.id)
+    assert re.fullmatch(r"[a-z]+( [a-z]+)*", one.kind)
+    assert one.sentence.endswith(".")
+    assert "\n" not in one.sentence
+    assert one.profiles
+    assert set(one.profiles) <= set(PROFILES)
+    assert all(THREAD.fullmatch(link) for link in one.seen_in)
+
+
+@EACH_MISTAKE
+def test_a_mistake_can_be_made_somewhere(one):
+    assert any(one.applies(variant, form) for variant, form in EVERYWHERE)
+    assert set(one.forms) <= {form for variant, form in EVERYWHERE if one.applies(variant, form)}
+
+
+def test_ids_and_sentences_are_unique():
+    assert len({one.id for one in MISTAKES}) == len({one.sentence for one in MISTAKES}) == len(MISTAKES)
+
+
+def test_a_mistake_is_found_by_its_id():
+    assert all(mistake(one.id) is one for one in MISTAKES)
+    with pytest.raises(ValueError, match=r"no mistake 'scale-forgotten'; linattn mutants lists them"):
+        mistake("scale-forgotten")
+
+
+@EACH_VARIANT
+def test_what_is_right_is_the_reference(variant):
+    """Bit by bit, on every case, in every form that has a state."""
+    for case in linattn_golden.cases(variant.name, "certified"):
+        data = linattn_golden.load(case)
+        for form in set(variant.forms) - {"bidirectional"}:
+            output, state = linattn.prefill(
+                variant, form=form, chunk_size=CHUNK, initial_state=data.initial_state, **data.inputs
+            )
+            want = {"output": output} | {
+                f"final_state/{item.name}": x for item, x in zip(variant.state, state, strict=True)
+            }
+            got = right(call_of(variant, form, data.inputs, data.initial_state))
+            assert got.keys() == want.keys()
+            assert all(np.array_equal(got[name], want[name]) for name in want)
+
+
+def test_a_mutant_makes_its_mistake_wherever_it_applies_and_nowhere_else():
+    for one in MISTAKES:
+        functions = {(f.variant, f.form) for f in mutant(one).functions}
+        assert functions == {(v.name, form) for v, form in EVERYWHERE if one.applies(v, form)}
+
+
+def test_a_mistake_is_made_only_where_its_needs_are_met():
+    places = {one.id: {variant.name for variant in VARIANTS if one.applies(variant, "chunkwise")} for one in MISTAKES}
+    assert places["gate-of-the-first-channel"] == {"gla", "kda"}
+    assert places["gate-of-the-token-before"] == {"simple_gla", "gla", "gated_delta_rule", "kda"}
+    assert places["gate-halved"] == places["gate-of-the-token-before"] | {"retention"}
+    assert places["erase-missing"] == {"delta_rule", "gated_delta_rule", "kda"}
+    assert places["erase-undecayed"] == places["erase-missing"] - {"delta_rule"}
+    assert places["eps-missing"] == {"normalised_linear_attention"}
+    assert places["not-causal"] == set()  # the parallel form alone
+
+
+def test_no_mistake_is_made_in_a_form_that_a_variant_lacks():
+    recurrent = replace(linattn.variant("gla"), parallel=None)
+    assert mistake("gate-halved").applies(recurrent, "recurrent")
+    assert not mistake("gate-halved").applies(recurrent, "chunkwise")
