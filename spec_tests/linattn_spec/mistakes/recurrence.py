@@ -1,22 +1,13 @@
 """The recurrence itself wrong: order of decay, erase, write and read; causality."""
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from linattn import forms
 from linattn.algebra import outer, read
-from linattn_spec.mistakes.moved import shifted
 from linattn_spec.mistakes.record import (
     Array,
-    Call,
     Mistake,
-    Results,
-    right,
-    with_all_heads,
-    with_inputs,
-    with_output,
     with_step,
 )
 
@@ -67,17 +58,6 @@ def erase_alone_decayed(step: Any, state: tuple, token: dict[str, Array]) -> Any
     retrieved = read(token["k"], decay(state[0], token))
     S = state[0] + outer(token["k"], token["beta"] * (token["v"] - retrieved))
     return (S,), token["scale"] * read(token["q"], S)
-
-
-def sees_next_token(call: Call) -> Results:
-    """Every output is read one token later than its query."""
-    results = right(call)
-    later = right(replace(call, inputs={**call.inputs, "q": shifted(call.inputs["q"], 1)}))["output"]
-    return {**results, "output": np.concatenate([later[:, :, 1:], results["output"][:, :, -1:]], axis=2)}
-
-
-def not_causal(call: Call) -> Results:
-    return {**right(call), "output": forms.bidirectional(call.variant, with_all_heads(call).inputs)}
 
 
 ORDER = (
@@ -170,35 +150,4 @@ ERASE = (
     ),
 )
 
-CAUSALITY = (
-    Mistake("sees-the-next-token", "causality", "The mask is off by one: a token sees the next.", sees_next_token),
-    Mistake(
-        "outputs-a-token-late",
-        "causality",
-        "The output of token t is that of t - 1.",
-        with_output(lambda x, c: shifted(x, 1)),
-    ),
-    Mistake(
-        "values-a-token-late",
-        "causality",
-        "Token t writes the value of t - 1.",
-        with_inputs(v=lambda x, c: shifted(x, 1)),
-    ),
-    Mistake(
-        "keys-a-token-late",
-        "causality",
-        "Token t writes with the key of t - 1.",
-        with_inputs(k=lambda x, c: shifted(x, 1)),
-    ),
-    Mistake(
-        "queries-a-token-late",
-        "causality",
-        "Token t reads with the query of t - 1.",
-        with_inputs(q=lambda x, c: shifted(x, 1)),
-    ),
-    Mistake(
-        "not-causal", "causality", "Every token sees every token.", not_causal, ("bidirectional",), forms=("parallel",)
-    ),
-)
-
-RECURRENCE = ORDER + ERASE + CAUSALITY
+RECURRENCE = ORDER + ERASE

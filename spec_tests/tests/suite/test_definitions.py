@@ -6,7 +6,7 @@ import pytest
 import linattn
 import linattn_golden
 from linattn.algebra import unit_lower_solve
-from linattn_spec.mistakes import MISTAKES, chunks, layout, mistake, moved
+from linattn_spec.mistakes import MISTAKES, chunks, layout, mistake, moved, triangular
 from linattn_spec.mistakes.record import CHUNK, call_of, right, with_all_heads
 
 
@@ -80,9 +80,9 @@ def neumann(L, terms):
     ("solve", "inverse", "L"),
     [
         (unit_lower_solve, lambda L: np.linalg.inv(np.eye(5) + L), np.tril(LOWER, -1)),
-        (chunks.with_diagonal, lambda L: np.linalg.inv(np.eye(5) + L), LOWER + 3 * np.eye(5)),
-        (chunks.first_order, lambda L: neumann(L, 1), np.tril(LOWER, -1)),
-        (chunks.second_order, lambda L: neumann(L, 2), np.tril(LOWER, -1)),
+        (triangular.with_diagonal, lambda L: np.linalg.inv(np.eye(5) + L), LOWER + 3 * np.eye(5)),
+        (triangular.first_order, lambda L: neumann(L, 1), np.tril(LOWER, -1)),
+        (triangular.second_order, lambda L: neumann(L, 2), np.tril(LOWER, -1)),
     ],
 )
 def test_the_triangular_solves_are_what_they_are_called(solve, inverse, L):
@@ -94,7 +94,7 @@ def test_the_triangular_solves_are_what_they_are_called(solve, inverse, L):
 def test_delta_chunks_are_right_where_nothing_is_left_out(variant, case):
     """Mistakes in chunks are folds of their own: without their change they must be the reference."""
     call = call_on(f"{variant}/{case}", "chunkwise")
-    got, want = chunks.delta_chunks()(call), right(call)
+    got, want = triangular.delta_chunks()(call), right(call)
     assert got.keys() == want.keys()
     for name in want:
         np.testing.assert_allclose(got[name], want[name], rtol=1e-12, atol=1e-12)
