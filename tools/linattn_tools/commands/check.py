@@ -19,7 +19,7 @@ ANNOUNCED = 3  # failures of a function and profile that are shown as they come;
 def add(subparsers: Any) -> None:
     command = subparsers.add_parser("check", help="judge an implementation against the golden values and the laws")
     command.add_argument(
-        "backend", help="a built-in name (numpy, onnx-reference, onnxruntime), path.py, or module:object"
+        "backend", help="a built-in name (numpy, onnxruntime, transformers ...), path.py, or module:object"
     )
     command.add_argument(
         "--variant", action="append", default=[], metavar="V", help="only this variant; may be repeated"
