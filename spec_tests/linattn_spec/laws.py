@@ -113,7 +113,7 @@ def empty(subject: Subject) -> Iterator[Comparison]:
     subject.exchange.arguments(subject.data.inputs, subject.state)  # what the case cannot express is not refused
     try:
         results = subject.exchange(piece(subject, slice(0, 0)), subject.state)
-    except Unsupported:
+    except (Unsupported, WrongReturn):
         raise
     except Exception:
         return  # refused

@@ -149,6 +149,15 @@ def test_what_depends_on_the_place_in_the_batch_is_seen_by_a_reversal():
     assert results["reversal"].reason.startswith("batch and heads reversed: output")
 
 
+def test_a_wrong_dtype_is_no_refusal():
+    def double_for_no_tokens(**arguments: Any) -> Any:
+        output, state = right(**arguments)
+        return (output if output.size else output.astype(float)), state
+
+    result = judged(lambda: double_for_no_tokens)["empty"]
+    assert (result.status, result.reason) == ("fail", "output must have dtype float32; got float64")
+
+
 def test_refusing_an_empty_sequence_is_no_fault():
     def refuses(**arguments: Any) -> Any:
         if not arguments["q"].size:
