@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from linattn_golden import Data
-from linattn_spec import diagnosis, laws
+from linattn_spec import diagnosis
 from linattn_spec.backend import Backend, Unsupported
 from linattn_spec.comparison import Comparison
 from linattn_spec.exchange import WrongReturn
+from linattn_spec.laws import LAWS
 from linattn_spec.results import Check, Result
 from linattn_spec.subject import Subject, subject_of
 
@@ -21,15 +22,7 @@ def golden(subject: Subject) -> Iterator[Comparison]:
 
 CHECKS: dict[str, Callable[[Subject], Iterator[Comparison]]] = {
     "golden": golden,
-    "split": laws.split,
-    "prefix": laws.prefix,
-    "batch": laws.batch,
-    "heads": laws.heads,
-    "untouched": laws.untouched,
-    "reversal": laws.reversal,
-    "doubling": laws.doubling,
-    "neutral": laws.neutral,
-    "empty": laws.empty,
+    **{law.name: law.compare for law in LAWS},
 }
 
 

@@ -4,22 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import linattn_golden
-from linattn.variants import variant
 from linattn_spec.backend import Backend, Function
+from linattn_spec.laws import LAWS
 from linattn_spec.results import Check
-
-LAWS = {  # law: the scenarios on which it is tried; recipes serve functions that accept kernel sizes alone
-    "split": ("odd-dims", "long", "grouped-query", "grouped-value", "recipe-64"),
-    "prefix": ("odd-dims", "long", "recipe-64"),
-    "batch": ("odd-dims", "grouped-query"),
-    "heads": ("odd-dims", "grouped-query", "grouped-value", "recipe-64"),
-    "untouched": ("odd-dims", "recipe-64"),
-    "reversal": ("odd-dims", "grouped-query", "recipe-64"),
-    "doubling": ("odd-dims", "long", "recipe-64"),
-    "neutral": ("odd-dims", "long", "recipe-64"),
-    "empty": ("odd-dims",),
-}
-CAUSAL = ("split", "prefix", "neutral")  # these say nothing where every token sees every token
 
 
 @dataclass(frozen=True)
@@ -54,17 +41,8 @@ def checks_of(function: Function, profile: str) -> Iterator[Check]:
     scenarios = [case.id.split("/")[1] for case in linattn_golden.cases(function.variant)]
     for scenario in scenarios:
         yield Check(function.variant, scenario, function.column, profile, "golden")
-    for law, where in LAWS.items():
-        if not has_meaning(law, function):
-            continue
-        yield from (Check(function.variant, s, function.column, profile, law) for s in where if s in scenarios)
-
-
-def has_meaning(law: str, function: Function) -> bool:
-    """No token is neutral where a cache counts every one, or where the decay is the same for all."""
-    record = variant(function.variant)
-    if function.form == "bidirectional" and law in CAUSAL:
-        return False
-    grows = any("P" in item.axes.split() for item in record.state)
-    constant = any(item.name == "log_decay" and item.time is None for item in record.inputs)
-    return not (law == "neutral" and (grows or constant))
+    for law in LAWS:
+        if law.has_meaning(function):
+            yield from (
+                Check(function.variant, s, function.column, profile, law.name) for s in law.scenarios if s in scenarios
+            )
