@@ -94,6 +94,7 @@ def spike(bits: np.ndarray) -> np.ndarray:
 
 DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "bell": bell,
+    "bell-f32": bell,
     "unit": unit,
     "short-unit": lambda bits: 0.75 * unit(bits),
     "positive": lambda bits: np.abs(bell(bits)) + 2.0**-4,
@@ -102,6 +103,9 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "keep-or-forget": keep_or_forget,
     "zero": lambda bits: np.zeros(bits.shape),
     "one": lambda bits: np.ones(bits.shape),
+    "count": lambda bits: token_of(bits) + 1.0,
+    "minus-one": lambda bits: -np.ones(bits.shape),
+    "half": lambda bits: np.full(bits.shape, 0.5),
     "mild": lambda bits: -fraction(bits),
     "slow": lambda bits: -fraction(bits) * 2.0**-5,
     "medium-f32": lambda bits: -fraction(bits) * 5,

@@ -34,6 +34,7 @@ class Input:
     default: float | str | None = None  # a number, or one of the rules in ``validate.DEFAULTS``; None: required
     role: str = "data"  # "data", "gate" or "parameter"
     differentiable: bool = True
+    typical: str = "bell"  # the draw of ordinary values: a name of ``linattn_golden.draws``
 
     @property
     def time(self) -> int | None:
@@ -58,6 +59,8 @@ class State:
     axes: str
     doc: str
     initial: float = 0.0
+    kind: str = "number"  # as for inputs
+    typical: str = "bell"
 
 
 @dataclass(frozen=True)

@@ -68,8 +68,7 @@ def draw(variant: Variant, rng: random.Random) -> Point:
     inputs = {item.name: field.draw(shape(item.axes), item.kind, rng) for item in variant.inputs}
     if variant.has("log_decay") and variant.input("log_decay").time is not None:
         inputs["log_decay"][SIZES["T"] // 2] = field.Log(None)
-    kinds = {item.name: item.kind for item in variant.inputs}
-    state = tuple(field.draw(shape(s.axes), kinds["k"] if s.name == "keys" else "number", rng) for s in variant.state)
+    state = tuple(field.draw(shape(item.axes), item.kind, rng) for item in variant.state)
     return state, inputs
 
 

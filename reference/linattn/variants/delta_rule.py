@@ -13,7 +13,8 @@ before the operator. The papers have no scale (``scale=1``) and write the state 
 import numpy as np
 
 from linattn.algebra import outer, read, transpose, unit_lower_solve
-from linattn.record import Input, Source, State, Variant
+from linattn.inputs import BETA, MEMORY, QUERY, SCALE, UNIT_KEY, VALUE
+from linattn.record import Source, Variant
 
 
 def step(S, q, k, v, beta, scale):
@@ -36,14 +37,8 @@ VARIANT = Variant(
     summary="linear attention that replaces what a key retrieves",
     step=step,
     parallel=parallel,
-    inputs=(
-        Input("q", "T K", "query", heads="q"),
-        Input("k", "T K", "key, of unit length", heads="k"),
-        Input("v", "T V", "value", heads="v"),
-        Input("beta", "T 1", "writing strength", heads="v", domain=(0, 2), neutral=1, role="gate"),
-        Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),
-    ),
-    state=(State("S", "K V", "associative memory: keys are rows, values columns"),),
+    inputs=(QUERY, UNIT_KEY, VALUE, BETA, SCALE),
+    state=(MEMORY,),
     constraints=(
         "C1  0 <= beta <= 2; with unit keys the erase then never enlarges the state.",
         "C2  beta_t = 0 leaves the state as it is.",

@@ -12,7 +12,8 @@ writes the state transposed. Its printed chunk output masks Q K^T by M; the iden
 import numpy as np
 
 from linattn.algebra import decays, outer, products, read, transpose, unit_lower_solve
-from linattn.record import Input, Source, State, Variant
+from linattn.inputs import BETA, LOG_DECAY, MEMORY, QUERY, SCALE, UNIT_KEY, VALUE
+from linattn.record import Source, Variant
 
 
 def step(S, q, k, v, log_decay, beta, scale):
@@ -37,24 +38,8 @@ VARIANT = Variant(
     summary="the delta rule with a scalar data-dependent decay",
     step=step,
     parallel=parallel,
-    inputs=(
-        Input("q", "T K", "query", heads="q"),
-        Input("k", "T K", "key, of unit length", heads="k"),
-        Input("v", "T V", "value", heads="v"),
-        Input(
-            "log_decay",
-            "T 1",
-            "natural logarithm of the decay",
-            heads="v",
-            kind="log",
-            domain=(-np.inf, 0),
-            neutral=0,
-            role="gate",
-        ),
-        Input("beta", "T 1", "writing strength", heads="v", domain=(0, 2), neutral=1, role="gate"),
-        Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),
-    ),
-    state=(State("S", "K V", "associative memory: keys are rows, values columns"),),
+    inputs=(QUERY, UNIT_KEY, VALUE, LOG_DECAY, BETA, SCALE),
+    state=(MEMORY,),
     erase="decayed",
     constraints=(
         "C1  log_decay <= 0; log_decay = 0 throughout is the delta rule.",

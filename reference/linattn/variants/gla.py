@@ -11,7 +11,8 @@ The closed form is that of simple GLA with a decay of width K. The paper has no 
 import numpy as np
 
 from linattn.algebra import outer, read
-from linattn.record import Input, Source, State, Variant
+from linattn.inputs import CHANNEL_LOG_DECAY, KEY, MEMORY, QUERY, SCALE, VALUE
+from linattn.record import Source, Variant
 from linattn.variants.simple_gla import parallel
 
 
@@ -28,23 +29,8 @@ VARIANT = Variant(
     summary="linear attention with a data-dependent decay per key channel",
     step=step,
     parallel=parallel,
-    inputs=(
-        Input("q", "T K", "query", heads="q"),
-        Input("k", "T K", "key", heads="k"),
-        Input("v", "T V", "value", heads="v"),
-        Input(
-            "log_decay",
-            "T K",
-            "natural logarithm of the decay of each key channel",
-            heads="v",
-            kind="log",
-            domain=(-np.inf, 0),
-            neutral=0,
-            role="gate",
-        ),
-        Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),
-    ),
-    state=(State("S", "K V", "associative memory: keys are rows, values columns"),),
+    inputs=(QUERY, KEY, VALUE, CHANNEL_LOG_DECAY, SCALE),
+    state=(MEMORY,),
     constraints=(
         "C1  log_decay <= 0.",
         "C2  log_decay constant over the channels is simple GLA.",

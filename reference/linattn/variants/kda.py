@@ -14,7 +14,8 @@ decay of token i (section 2.1); equations (3), (8) and (16) hold with it exclude
 import numpy as np
 
 from linattn.algebra import outer, read
-from linattn.record import Input, Source, State, Variant
+from linattn.inputs import BETA, CHANNEL_LOG_DECAY, MEMORY, QUERY, SCALE, UNIT_KEY, VALUE
+from linattn.record import Source, Variant
 from linattn.variants.gated_delta_rule import parallel
 
 
@@ -32,24 +33,8 @@ VARIANT = Variant(
     summary="the delta rule with a data-dependent decay per key channel",
     step=step,
     parallel=parallel,
-    inputs=(
-        Input("q", "T K", "query", heads="q"),
-        Input("k", "T K", "key, of unit length", heads="k"),
-        Input("v", "T V", "value", heads="v"),
-        Input(
-            "log_decay",
-            "T K",
-            "natural logarithm of the decay of each key channel",
-            heads="v",
-            kind="log",
-            domain=(-np.inf, 0),
-            neutral=0,
-            role="gate",
-        ),
-        Input("beta", "T 1", "writing strength", heads="v", domain=(0, 2), neutral=1, role="gate"),
-        Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),
-    ),
-    state=(State("S", "K V", "associative memory: keys are rows, values columns"),),
+    inputs=(QUERY, UNIT_KEY, VALUE, CHANNEL_LOG_DECAY, BETA, SCALE),
+    state=(MEMORY,),
     erase="decayed",
     constraints=(
         "C1  log_decay <= 0; constant over the channels it is the gated delta rule.",

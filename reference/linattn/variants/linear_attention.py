@@ -8,10 +8,13 @@ r"""Linear attention without normaliser: the softmax dropped, keys and values su
 Feature maps act on q and k before (``linattn.features``). The papers write no scale: that is ``scale=1``.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from linattn.algebra import outer, read, transpose
-from linattn.record import Input, Source, State, Variant
+from linattn.inputs import KEY, MEMORY, QUERY, SCALE, VALUE
+from linattn.record import Source, Variant
 
 
 def step(S, q, k, v, scale):
@@ -43,12 +46,12 @@ VARIANT = Variant(
     parallel=parallel,
     bidirectional=(bidirectional, bidirectional_quadratic),
     inputs=(
-        Input("q", "T K", "query, after its feature map", heads="q"),
-        Input("k", "T K", "key, after its feature map", heads="k"),
-        Input("v", "T V", "value", heads="v"),
-        Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),
+        replace(QUERY, doc="query, after its feature map"),
+        replace(KEY, doc="key, after its feature map"),
+        VALUE,
+        SCALE,
     ),
-    state=(State("S", "K V", "associative memory: keys are rows, values columns"),),
+    state=(MEMORY,),
     constraints=(
         "C1  T = 1 from the empty state returns scale (q.k) v.",
         "C2  Output and state are linear in (v, initial state) taken together.",

@@ -11,9 +11,12 @@ denominator can vanish or be negative, and the output is then no mean. The paper
 libraries add 1e-6 (fast-transformers) or 1e-10 (fla, to a scaled denominator).
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from linattn.algebra import dot, outer, read, transpose
+from linattn.inputs import KEY, MEMORY, QUERY, VALUE
 from linattn.record import Input, Source, State, Variant
 
 
@@ -50,14 +53,14 @@ VARIANT = Variant(
     parallel=parallel,
     bidirectional=(bidirectional, bidirectional_quadratic),
     inputs=(
-        Input("q", "T K", "query, after its feature map", heads="q"),
-        Input("k", "T K", "key, after its feature map", heads="k"),
-        Input("v", "T V", "value", heads="v"),
+        replace(QUERY, doc="query, after its feature map", typical="positive"),
+        replace(KEY, doc="key, after its feature map", typical="positive"),
+        VALUE,
         Input("eps", "", "added to the denominator z.q", domain=(0, np.inf), neutral=0, default=0, role="parameter"),
     ),
     state=(
-        State("S", "K V", "associative memory: keys are rows, values columns"),
-        State("z", "K", "normaliser: the sum of the keys"),
+        MEMORY,
+        State("z", "K", "normaliser: the sum of the keys", typical="positive"),
     ),
     constraints=(
         "C1  T = 1 from the empty state with eps = 0 returns v wherever q.k is not 0, also where it is negative.",

@@ -10,10 +10,13 @@ normalisation of RetNet's parallel form, which that group norm cancels, is no pa
 no scale (``scale=1``); torchscale puts K^-1/2 on k, fla on q.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from linattn.algebra import outer, read
-from linattn.record import Input, Source, State, Variant
+from linattn.inputs import KEY, LOG_DECAY, MEMORY, QUERY, SCALE, VALUE
+from linattn.record import Source, Variant
 from linattn.variants import simple_gla
 
 
@@ -41,22 +44,13 @@ VARIANT = Variant(
     step=step,
     parallel=parallel,
     inputs=(
-        Input("q", "T K", "query, after its rotation", heads="q"),
-        Input("k", "T K", "key, after its rotation", heads="k"),
-        Input("v", "T V", "value", heads="v"),
-        Input(
-            "log_decay",
-            "1",
-            "natural logarithm of the decay of the head",
-            heads="v",
-            kind="log",
-            domain=(-np.inf, 0),
-            neutral=0,
-            role="parameter",
-        ),
-        Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),
+        replace(QUERY, doc="query, after its rotation"),
+        replace(KEY, doc="key, after its rotation"),
+        VALUE,
+        replace(LOG_DECAY, axes="1", doc="natural logarithm of the decay of the head", role="parameter"),
+        SCALE,
     ),
-    state=(State("S", "K V", "associative memory: keys are rows, values columns"),),
+    state=(MEMORY,),
     constraints=(
         "C1  log_decay <= 0.",
         "C2  log_decay = 0 is linear attention.",

@@ -12,7 +12,8 @@ skip D x is outside.
 import numpy as np
 
 from linattn.algebra import decays, outer, products, read, transpose
-from linattn.record import Input, Source, State, Variant
+from linattn.inputs import KEY, LOG_DECAY, MEMORY, QUERY, SCALE, VALUE
+from linattn.record import Source, Variant
 
 
 def step(S, q, k, v, log_decay, scale):
@@ -35,23 +36,8 @@ VARIANT = Variant(
     summary="linear attention with a scalar data-dependent decay; the core of Mamba-2",
     step=step,
     parallel=parallel,
-    inputs=(
-        Input("q", "T K", "query", heads="q"),
-        Input("k", "T K", "key", heads="k"),
-        Input("v", "T V", "value", heads="v"),
-        Input(
-            "log_decay",
-            "T 1",
-            "natural logarithm of the decay",
-            heads="v",
-            kind="log",
-            domain=(-np.inf, 0),
-            neutral=0,
-            role="gate",
-        ),
-        Input("scale", "", "factor on the read", default="K ** -0.5", role="parameter"),
-    ),
-    state=(State("S", "K V", "associative memory: keys are rows, values columns"),),
+    inputs=(QUERY, KEY, VALUE, LOG_DECAY, SCALE),
+    state=(MEMORY,),
     constraints=(
         "C1  log_decay <= 0.",
         "C2  log_decay = 0 throughout is linear attention; one value throughout is retention.",

@@ -73,7 +73,7 @@ VARIANT = Variant(
         Input("v", "T V", "value", heads="v"),
         Input("scale", "", "factor on the scores", kind="log", default="K ** -0.5", role="parameter"),
     ),
-    state=(State("keys", "P K", "all keys so far"), State("values", "P V", "all values so far")),
+    state=(State("keys", "P K", "all keys so far", kind="log"), State("values", "P V", "all values so far")),
     constraints=(
         "C1  T = 1 from the empty state returns v.",
         "C2  The output lies in the convex hull of the values seen.",

@@ -12,6 +12,7 @@ EACH_DRAW = pytest.mark.parametrize("name", DRAWS)
 KEY = key_of("a test")
 RANGES = {
     "bell": (-4, 4),
+    "bell-f32": (-4, 4),
     "unit": (-1, 1),
     "short-unit": (-0.75, 0.75),
     "one-hot": (0, 1),
@@ -20,6 +21,9 @@ RANGES = {
     "positive": (2.0**-4, 4 + 2.0**-4),
     "zero": (0, 0),
     "one": (1, 1),
+    "count": (1, 33),
+    "minus-one": (-1, -1),
+    "half": (0.5, 0.5),
     "mild": (-1, 0),
     "slow": (-(2.0**-5), 0),
     "medium-f32": (-5, 0),
@@ -83,7 +87,7 @@ def test_values_stay_in_their_range(name):
 def test_draws_depend_on_their_key(name):
     same, other = drawn(name), drawn(name, key=key_of("another test"))
     assert np.array_equal(drawn(name), same)
-    assert np.array_equal(other, same) == (name == "strength-0-1-2")
+    assert np.array_equal(other, same) == (name in ("count", "strength-0-1-2"))
 
 
 def test_float32_gates_have_sums_that_round():

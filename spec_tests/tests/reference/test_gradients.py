@@ -89,7 +89,7 @@ def test_over_the_field_the_gradients_of_all_forms_are_equal(variant):
     constants here: a derivative would multiply an exponent with a field element, which has no meaning.
     """
     numbers = flat(variant, over_field(variant))
-    logs = {item.name for item in variant.inputs if item.kind == "log" and not is_decay(item)} | {"keys"}
+    logs = {item.name for item in (*variant.inputs, *variant.state) if item.kind == "log" and not is_decay(item)}
     constants = {name: x for name, x in numbers.items() if name in logs}
     leaves = {name: x for name, x in numbers.items() if name not in logs}
     rng = random.Random(1)

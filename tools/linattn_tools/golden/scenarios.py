@@ -36,7 +36,11 @@ def gated(
 SHORT, LONG = "1 7 2 2 2 5 3", "1 33 2 2 2 8 6"
 PER_TOKEN = ("log_decay per token",)
 
+BY_HAND = {"q": "count", "k": "one", "v": "count", "log_decay": "minus-one", "beta": "half", "S": "one", "z": "one"}
+BY_HAND |= {"keys": "one", "values": "count"}
+
 SCENARIOS = (
+    Scenario("by-hand", "1 2 1 1 1 1 1", "small numbers of one channel: two tokens to compute on paper", BY_HAND),
     Scenario("one-token", "1 1 2 2 2 3 5", "one token from the empty state: a value to check by hand", initial=False),
     Scenario(
         "two-tokens",
@@ -83,6 +87,13 @@ SCENARIOS = (
     Scenario("beta-0-1-2", SHORT, "write nothing, replace, reflect", {"beta": "strength-0-1-2"}, needs=("beta",)),
     Scenario("beta-to-2", LONG, "writing strengths beyond 1", {"beta": "strength-to-2"}, needs=("beta",)),
     Scenario(
+        "state-float32",
+        SHORT,
+        "a state that bfloat16 does not hold: rounding it on its way in is seen",
+        {"S": "bell-f32"},
+        needs=("S",),
+    ),
+    Scenario(
         "exact",
         "1 9 2 2 2 4 3",
         "small integers, one-hot keys, decays 0 and 1: nothing rounds, in whatever order or precision",
@@ -125,9 +136,9 @@ def case_of(variant: Variant, scenario: Scenario) -> Case:
         return {name: Draw(kind, shape, key_of(f"{case_id}/{group}/{name}")) for name, (kind, shape) in kinds.items()}
 
     arrays = [item for item in variant.inputs if item.axes]
-    inputs = {i.name: (scenario.draws.get(i.name, usual(variant, i)), shape(i, sizes)) for i in arrays}
+    inputs = {i.name: (scenario.draws.get(i.name, i.typical), shape(i, sizes)) for i in arrays}
     state = {
-        s.name: (scenario.draws.get(s.name, usual_state(s.name)), tuple(sizes[a] for a in ("B", "Hv", *s.axes.split())))
+        s.name: (scenario.draws.get(s.name, s.typical), tuple(sizes[a] for a in ("B", "Hv", *s.axes.split())))
         for s in variant.state
     }
     cotangents = {"output": ("bell", (dims["B"], dims["Hq"], dims["T"], dims["V"]))} | {
@@ -155,16 +166,3 @@ def shape(item: Input, sizes: dict[str, int]) -> tuple[int, ...]:
     """(B, heads, T, D) for a sequence, (heads, D) for a parameter."""
     batch = ("B",) if item.time is not None else ()
     return tuple(sizes.get(axis, 1) for axis in (*batch, f"H{item.heads}", *item.axes.split()))
-
-
-def usual(variant: Variant, item: Input) -> str:
-    """Unit keys where beta erases, positive features where a sum of them divides."""
-    if item.name in ("q", "k") and variant.has("eps"):
-        return "positive"
-    if item.name == "k" and variant.has("beta"):
-        return "unit"
-    return {"log_decay": "mild", "beta": "strength"}.get(item.name, "bell")
-
-
-def usual_state(name: str) -> str:
-    return "positive" if name == "z" else "bell"
