@@ -5,7 +5,7 @@ domain (CC0-1.0).
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
@@ -19,6 +19,7 @@ from linattn_golden.draws import Draw
 HERE = Path(__file__).parent
 MANIFEST = HERE / "manifest.json"
 DATA = HERE / "data"
+LOSSES = ("both", "output", "state")
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Data:
     final_state: tuple[np.ndarray, ...] | None = None
     bidirectional: np.ndarray | None = None  # the output of the non-causal form, where the variant has one
     cotangents: dict[str, np.ndarray] = field(default_factory=dict)
-    gradients: dict[str, np.ndarray] = field(default_factory=dict)
+    gradients: dict[str, np.ndarray] = field(default_factory=dict)  # "LOSS/NAME": see ``of_loss``
 
 
 @lru_cache(maxsize=1)
@@ -112,6 +113,11 @@ def load(case: Case) -> Data:
         cotangents=group("cotangents"),
         gradients=group("gradients"),
     )
+
+
+def of_loss(loss: str, names: Iterable[str]) -> list[str]:
+    """The results on which a loss depends: the outputs, the final state, or both."""
+    return [name for name in names if loss in ("both", "output" if name == "output" else "state")]
 
 
 def below(tensors: dict[str, np.ndarray], folder: str) -> dict[str, np.ndarray]:

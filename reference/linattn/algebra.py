@@ -44,6 +44,7 @@ def largest(x: Array) -> Array:
 
 
 _maximum_of_objects = np.frompyfunc(lambda x, y: x.maximum(y) if hasattr(x, "maximum") else y.maximum(x), 2, 1)
+MAXIMA = (np.maximum, _maximum_of_objects)
 
 
 def decays(log_decay: Array) -> tuple[Array, Array, Array]:

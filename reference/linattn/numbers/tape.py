@@ -1,118 +1,119 @@
 """Reverse-mode gradients over any number system: of balls they are certified, of field numbers exact, of floats
-plain.
+plain, in random arithmetic they show how far a backward pass strays.
 
-A ``Node`` remembers the nodes from which it was computed and the derivative by each; ``gradients`` walks back from
-the outputs.
+A ``Traced`` array remembers the arrays from which it was computed and how a cotangent goes back to each: the rules
+are in ``adjoints``. ``gradients`` walks back from the outputs.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 import numpy as np
+from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from linattn.numbers import lift
+from linattn.numbers import adjoints
+from linattn.numbers.adjoints import Piece
 
 _serial = count()
 
 
-class Node:
-    """A number and how it came about. Numbers that are no nodes are constants."""
+class Traced(NDArrayOperatorsMixin):
+    """An array and how it came about. ``parents`` are pairs of an array and the way back to it."""
 
     __slots__ = ("parents", "serial", "value")
-    __hash__ = object.__hash__
 
-    def __init__(self, value: Any, *parents: tuple["Node", Any]) -> None:
-        self.value, self.parents, self.serial = value, parents, next(_serial)
+    def __init__(self, value: Any, *parents: tuple["Traced", Callable[[Any], Any]]) -> None:
+        self.value, self.parents, self.serial = as_array(value), parents, next(_serial)
 
-    def __neg__(self) -> "Node":
-        return Node(-self.value, (self, -1))
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        return traced(adjoints.of_ufunc(ufunc, method), inputs, options)
 
-    def __add__(self, other: Any) -> "Node":
-        if isinstance(other, np.ndarray):
-            return NotImplemented
-        if isinstance(other, Node):
-            return Node(self.value + other.value, (self, 1), (other, 1))
-        return Node(self.value + other, (self, 1))
+    def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
+        if function in (np.shape, np.ndim, np.zeros_like):
+            return function(self.value)
+        rule, inputs, options = adjoints.of_function(function, arguments, options)
+        return traced(rule, inputs, options)
 
-    def __sub__(self, other: Any) -> "Node":
-        return NotImplemented if isinstance(other, np.ndarray) else self + -other
+    def __array__(self, *arguments: Any, **options: Any) -> Any:
+        raise TypeError("a traced array cannot become a plain one: its history would be lost")
 
-    def __rsub__(self, other: Any) -> "Node":
-        return -self + other
+    def __getitem__(self, index: Any) -> "Traced":
+        return traced(adjoints.taken, (self,), {"index": index})
 
-    def __mul__(self, other: Any) -> "Node":
-        if isinstance(other, np.ndarray):
-            return NotImplemented
-        if isinstance(other, Node):
-            return Node(self.value * other.value, (self, other.value), (other, self.value))
-        return Node(self.value * other, (self, other))
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.value.shape
 
-    def __truediv__(self, other: Any) -> "Node":
-        if isinstance(other, np.ndarray):
-            return NotImplemented
-        return self * other.reciprocal() if isinstance(other, Node) else self * (1 / other)
+    @property
+    def ndim(self) -> int:
+        return self.value.ndim
 
-    def __rtruediv__(self, other: Any) -> "Node":
-        return self.reciprocal() * other
+    @property
+    def dtype(self) -> Any:
+        return self.value.dtype
 
-    __radd__ = __add__
-    __rmul__ = __mul__
+    def reshape(self, *shape: Any) -> "Traced":
+        return traced(adjoints.reshaped, (self,), {"shape": shape})
 
-    def reciprocal(self) -> "Node":
-        y = 1 / self.value
-        return Node(y, (self, -y * y))
-
-    def exp(self) -> "Node":
-        y = _function("exp", self.value)
-        return Node(y, (self, y))
-
-    def log(self) -> "Node":
-        return Node(_function("log", self.value), (self, 1 / self.value))
-
-    def sin(self) -> "Node":
-        return Node(_function("sin", self.value), (self, _function("cos", self.value)))
-
-    def cos(self) -> "Node":
-        return Node(_function("cos", self.value), (self, -_function("sin", self.value)))
-
-    def maximum(self, other: Any) -> "Node":
-        """The larger one, with its derivative; of equal floats the first. Overlapping balls raise ``Undecided``."""
-        other = other if isinstance(other, Node) else Node(other)
-        return self if _at_least(self.value, other.value) else other
+    def sum(self, **options: Any) -> "Traced":
+        return np.add.reduce(self, **options)
 
 
-def _function(name: str, x: Any) -> Any:
-    return getattr(np, name)(x) if isinstance(x, float | complex) else getattr(x, name)()
-
-
-def _at_least(x: Any, y: Any) -> bool:
-    """Exponents of the finite field have no order but that of their ``maximum``."""
-    return x >= y if hasattr(x, "__float__") or hasattr(x, "arb") else x.maximum(y) == x
+def traced(rule: Callable[..., Any], inputs: Sequence[Any], options: Mapping[str, Any]) -> Any:
+    """Compute and remember. ``rule(*values, **options)`` gives the result, and for each input the way back to it."""
+    value, backs = rule(*(x.value if isinstance(x, Traced) else x for x in inputs), **options)
+    if backs is None:  # a comparison: its derivative is 0
+        return value
+    return Traced(value, *((x, back) for x, back in zip(inputs, backs, strict=True) if isinstance(x, Traced)))
 
 
 def gradients(
     compute: Callable[[dict[str, Any]], Mapping[str, Any]], arrays: Mapping[str, Any], cotangents: Mapping[str, Any]
 ) -> dict[str, Any]:
     """d(sum over outputs of <cotangent, output>) / d(input), for every input; ``arrays`` hold numbers of any one
-    system.
+    system. Raises ``ValueError`` where a cotangent has not the shape of its output.
     """
-    leaves = lift(Node, arrays)
-    outputs = compute(leaves)
-    collected: dict[int, Any] = {}
-    nodes: list[Node] = []
+    leaves = {name: Traced(x) for name, x in arrays.items()}
+    outputs = compute(dict(leaves))
+    whole: dict[int, Any] = {}  # cotangents by serial number, and below those of pieces, collected in place
+    pieces: dict[int, Any] = {}
     for name, cotangent in cotangents.items():
-        for node, weight in zip(np.ravel(outputs[name]), np.ravel(cotangent), strict=True):
-            if isinstance(node, Node):
-                nodes.append(node)
-                collected[node.serial] = collected.get(node.serial, 0) + weight
-    for node in sorted(_reachable(nodes), key=lambda node: -node.serial):
-        for parent, derivative in node.parents:
-            collected[parent.serial] = collected.get(parent.serial, 0) + collected[node.serial] * derivative
-    return lift(lambda leaf: collected.get(leaf.serial, 0), leaves)
+        if np.shape(outputs[name]) != np.shape(cotangent):
+            raise ValueError(f"cotangent {name} must have shape {np.shape(outputs[name])}; got {np.shape(cotangent)}")
+        if isinstance(outputs[name], Traced):
+            add(whole, pieces, outputs[name], as_array(cotangent))
+    ends = [outputs[name] for name in cotangents if isinstance(outputs[name], Traced)]
+    for node in sorted(reachable(ends), key=lambda node: -node.serial):
+        cotangent = total(whole, pieces, node)
+        for parent, back in node.parents:
+            add(whole, pieces, parent, back(cotangent))
+        if node.parents:
+            whole.pop(node.serial, None), pieces.pop(node.serial, None)
+    return {name: total(whole, pieces, leaf) for name, leaf in leaves.items()}
 
 
-def _reachable(nodes: list[Node]) -> list[Node]:
+def add(whole: dict[int, Any], pieces: dict[int, Any], node: Traced, cotangent: Any) -> None:
+    if isinstance(cotangent, Piece):
+        if node.serial not in pieces:
+            pieces[node.serial] = np.zeros_like(node.value)
+        pieces[node.serial][cotangent.index] += cotangent.value
+    else:
+        whole[node.serial] = whole[node.serial] + cotangent if node.serial in whole else cotangent
+
+
+def total(whole: dict[int, Any], pieces: dict[int, Any], node: Traced) -> Any:
+    """The cotangent of a node; of one that nothing depends on, 0."""
+    found = [part[node.serial] for part in (whole, pieces) if node.serial in part]
+    return sum(found[1:], start=found[0]) if found else np.zeros_like(node.value)
+
+
+def as_array(x: Any) -> Any:
+    """An operation on arrays without axes gives a bare number."""
+    return x if isinstance(x, np.ndarray) else np.asarray(x, dtype=None if isinstance(x, complex | float) else object)
+
+
+def reachable(nodes: list[Traced]) -> list[Traced]:
     seen, waiting = {}, list(nodes)
     while waiting:
         node = waiting.pop()

@@ -12,7 +12,7 @@ from linattn import algebra, forms, variant
 from linattn.numbers import field, lift
 from linattn.numbers.ball import Ball
 from linattn.numbers.noise import Arithmetic, Noisy, noisy
-from linattn.numbers.tape import Node
+from linattn.numbers.tape import Traced
 
 RNG = np.random.default_rng(0)
 
@@ -102,39 +102,44 @@ def test_decays_beyond_the_smallest_float_are_0_and_do_not_overflow():
     assert since_start[-1, 0] == 0
 
 
-CONVERSIONS = {
-    "float": float,
-    "complex": complex,
-    "ball": Ball,
-    "tape": Node,
-    "tape over balls": lambda x: Node(Ball(x)),
-    "field": lambda x: field.Log(int(x) + 9),
+def each(convert):
+    return lambda x: lift(convert, {"x": x})["x"]
+
+
+SYSTEMS = {
+    "float": lambda x: x,
+    "complex": lambda x: x.astype(complex),
+    "balls": each(Ball),
+    "tape": Traced,
+    "tape over balls": lambda x: Traced(each(Ball)(x)),
+    "field": each(lambda x: field.Log(int(x) + 9)),
 }
 
 
-def plain(x):
-    """Back to a float."""
-    x = getattr(x, "value", x)
-    return float(x.arb.mid()) if isinstance(x, Ball) else x.exponent - 9.0 if isinstance(x, field.Log) else x.real
+def plain(array):
+    """Back to floats."""
+    array = array.value if isinstance(array, Traced) else array
+    return [x.exponent - 9.0 if isinstance(x, field.Log) else as_float(x) for x in array.ravel()]
 
 
-@pytest.mark.parametrize("convert", CONVERSIONS.values(), ids=CONVERSIONS)
-def test_the_larger_and_the_largest_on_every_number_system(convert):
+def as_float(x):
+    return float(x.arb.mid()) if isinstance(x, Ball) else x.real
+
+
+@pytest.mark.parametrize("system", SYSTEMS.values(), ids=SYSTEMS)
+def test_the_larger_and_the_largest_on_every_number_system(system):
     x, y = np.array([[3.0, -1, 2, 2]]), np.array([[-3.0, 1, 2, 8]])
-    a, b = (lift(convert, {"z": z})["z"] for z in (x, y))
-    if convert in (float, complex):
-        a, b = a.astype(convert), b.astype(convert)
-    assert [plain(z) for z in algebra.maximum(a, b)[0]] == np.maximum(x, y)[0].tolist()
-    assert [plain(z) for z in algebra.maximum(a, a)[0]] == x[0].tolist()
-    assert [[plain(z) for z in row] for row in algebra.largest(a)] == [[3.0]]
+    assert plain(algebra.maximum(system(x), system(y))) == np.maximum(x, y)[0].tolist()
+    assert plain(algebra.maximum(system(x), system(x))) == x[0].tolist()
+    assert plain(algebra.largest(system(x))) == [3.0]
 
 
-def test_the_larger_of_mixed_numbers():
-    """A plain float beside balls or nodes, on either side."""
-    for convert in (Ball, Node):
-        own = lift(convert, {"z": np.array([1.0])})["z"]
-        for larger in (algebra.maximum(own, np.array([5.0])), algebra.maximum(np.array([5.0]), own)):
-            assert plain(larger[0]) == 5.0
+@pytest.mark.parametrize("system", [SYSTEMS["balls"], SYSTEMS["tape"], SYSTEMS["tape over balls"]])
+def test_the_larger_of_mixed_numbers(system):
+    """Plain floats beside balls or a traced array, on either side."""
+    own = system(np.array([1.0]))
+    for larger in (algebra.maximum(own, np.array([5.0])), algebra.maximum(np.array([5.0]), own)):
+        assert plain(larger) == [5.0]
 
 
 def test_the_larger_of_noisy_numbers_is_noisy_and_not_rounded():

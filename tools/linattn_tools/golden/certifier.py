@@ -4,11 +4,10 @@ from typing import Any
 
 import numpy as np
 
-from linattn import forms, heads, validate
+from linattn import flat, validate
 from linattn.numbers import ball, tape
-from linattn.record import Variant
 from linattn.variants import variant as find
-from linattn_golden import Case, Data
+from linattn_golden import Case, Data, of_loss
 
 SAMPLE_COLUMNS = 2  # of a recipe: the first batch and head, these value columns
 
@@ -16,51 +15,33 @@ SAMPLE_COLUMNS = 2  # of a recipe: the first batch and head, these value columns
 def proven(case: Case, data: Data, form: str = "recurrent", chunk_size: int = 16) -> tuple[dict[str, np.ndarray], int]:
     """``output`` and ``final_state/...`` of a case, correctly rounded, and the precision that proved them."""
     variant = find(case.variant)
-    arrays, state = complete(variant, data)
-    return ball.certify(lambda numbers: compute(variant, numbers, form, chunk_size), arrays | state)
+    numbers = flat.complete(variant, data.inputs, data.initial_state)
+    return ball.certify(lambda balls: flat.compute(variant, balls, form, chunk_size), numbers)
 
 
 def proven_bidirectional(case: Case, data: Data) -> tuple[np.ndarray, int]:
     """The output of the non-causal form, which has no state."""
-    arrays, _ = complete(find(case.variant), data)
-    proof, bits = ball.certify(lambda numbers: compute(find(case.variant), numbers, "bidirectional"), arrays)
+    variant = find(case.variant)
+    arrays, _ = validate.complete(variant, data.inputs)
+    proof, bits = ball.certify(lambda balls: flat.compute(variant, balls, "bidirectional"), arrays)
     return proof["output"], bits
 
 
-def proven_gradients(case: Case, data: Data) -> tuple[dict[str, np.ndarray], int]:
-    """The gradients by every input and the initial state, for the cotangents of the case."""
+def proven_gradients(case: Case, data: Data, loss: str) -> tuple[dict[str, np.ndarray], int]:
+    """The gradients by every input and, where the case has one, the initial state."""
     variant = find(case.variant)
-    arrays, state = complete(variant, data)
-    leaves = arrays | state
-    if case.initial_state is None:
-        leaves = arrays
-    cotangents = {f"cotangent/{name}": value for name, value in data.cotangents.items()}
+    numbers = flat.complete(variant, data.inputs, data.initial_state)
+    leaves = {name: x for name, x in numbers.items() if data.initial_state or not name.startswith("initial_state/")}
+    cotangents = {f"cotangent/{name}": data.cotangents[name] for name in of_loss(loss, data.cotangents)}
 
-    def differentiate(numbers: dict[str, Any]) -> dict[str, Any]:
-        weights = {name: numbers[f"cotangent/{name}"] for name in data.cotangents}
+    def differentiate(balls: dict[str, Any]) -> dict[str, Any]:
         return tape.gradients(
-            lambda nodes: compute(variant, {**state, **nodes}, "recurrent"),
-            {name: numbers[name] for name in leaves},
-            weights,
+            lambda traced: flat.compute(variant, numbers | traced, "recurrent"),
+            {name: balls[name] for name in leaves},
+            {name.removeprefix("cotangent/"): balls[name] for name in cotangents},
         )
 
     return ball.certify(differentiate, leaves | cotangents)
-
-
-def complete(variant: Variant, data: Data) -> tuple[dict[str, Any], dict[str, Any]]:
-    """All inputs, defaults filled in, and the state under the names ``initial_state/...``: plain float64."""
-    arrays, sizes = validate.complete(variant, data.inputs)
-    state = validate.complete_state(variant, data.initial_state, heads.arrange(variant, arrays), sizes)
-    return arrays, {f"initial_state/{item.name}": array for item, array in zip(variant.state, state, strict=True)}
-
-
-def compute(variant: Variant, numbers: dict[str, Any], form: str, chunk_size: int = 16) -> dict[str, Any]:
-    """The form on any number system, grouped heads included."""
-    arranged = heads.arrange(variant, {item.name: numbers[item.name] for item in variant.inputs})
-    state = tuple(numbers.get(f"initial_state/{item.name}") for item in variant.state)
-    state, output = forms.run(variant, form, state, arranged.inputs, chunk_size)
-    state, output = heads.merge(variant, state, output, arranged.groups)
-    return {"output": output} | {f"final_state/{s.name}": x for s, x in zip(variant.state, state, strict=bool(state))}
 
 
 def sample(case: Case, data: Data) -> Data:

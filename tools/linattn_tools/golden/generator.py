@@ -14,7 +14,7 @@ import numpy as np
 
 from linattn.variants import VARIANTS
 from linattn.variants import variant as find
-from linattn_golden import Case, Data, safetensors
+from linattn_golden import LOSSES, Case, Data, safetensors
 from linattn_tools.golden import certifier
 from linattn_tools.golden.scenarios import all_cases
 from linattn_tools.progress import track
@@ -69,9 +69,9 @@ def prove(case: Case) -> tuple[Case, Tensors]:
     if find(case.variant).bidirectional:
         output, precision["bidirectional"] = certifier.proven_bidirectional(case, data)
         stored["bidirectional"] = ("F64", output)
-    if case.cotangents:
-        gradients, precision["gradients"] = certifier.proven_gradients(case, data)
-        stored |= {f"gradients/{name}": ("F64", array) for name, array in gradients.items()}
+    for loss in LOSSES if case.cotangents else ():
+        gradients, precision[f"gradients/{loss}"] = certifier.proven_gradients(case, data, loss)
+        stored |= {f"gradients/{loss}/{name}": ("F64", array) for name, array in gradients.items()}
     return replace(case, precision=precision, sha256={name: sha256(t) for name, t in sorted(stored.items())}), stored
 
 

@@ -1,0 +1,148 @@
+"""The lattice of variants: which one is another one under a restriction.
+
+An edge says that the special variant is the general one with a restriction, exactly: its inputs and state become
+those of the general one, whose results become its own. ``LOOKALIKES`` are restrictions that are often taken for such
+an edge, and are none.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from linattn.algebra import transpose
+
+Inputs = dict[str, Any]
+Point = tuple[tuple, Inputs]  # a state and inputs
+Pair = tuple[tuple, Any]  # a final state and the outputs
+
+
+@dataclass(frozen=True)
+class Edge:
+    """``special`` is ``general`` with ``restriction``. Without ``state_back`` the final state is another."""
+
+    special: str
+    general: str
+    restriction: str
+    into: Callable[[tuple, Inputs], Point]
+    output_back: Callable[[Any, Inputs], Any] = lambda output, inputs: output
+    state_back: Callable[[tuple], tuple] | None = lambda state: state
+
+    def through(self, run: Callable[[tuple, Inputs], Pair], state: tuple, inputs: Inputs) -> Pair:
+        """The results of the special variant by ``run``, a way to compute the general one."""
+        final, output = run(*self.into(state, inputs))
+        return self.state_back(final) if self.state_back and final else (), self.output_back(output, inputs)
+
+
+def adding(drop: str = "", **new: Callable[[Inputs], Any]) -> Callable[[tuple, Inputs], Point]:
+    """The same state; inputs computed from those of the special variant, of which one may be dropped."""
+
+    def into(state: tuple, inputs: Inputs) -> Point:
+        kept = {name: x for name, x in inputs.items() if name != drop}
+        return state, kept | {name: make(inputs) for name, make in new.items()}
+
+    return into
+
+
+def per_token(number: float) -> Callable[[Inputs], Any]:
+    return lambda inputs: np.full((*inputs["v"].shape[:-1], 1), float(number))
+
+
+def per_head(number: float) -> Callable[[Inputs], Any]:
+    return lambda inputs: np.full((*inputs["v"].shape[-3:-2], 1), float(number))
+
+
+def for_every_token(inputs: Inputs) -> Any:
+    """The decay of a head at each of its tokens."""
+    return np.broadcast_to(inputs["log_decay"][..., None, :], (*inputs["v"].shape[:-1], 1))
+
+
+def for_every_channel(inputs: Inputs) -> Any:
+    """The decay of a token in each key channel."""
+    return np.repeat(inputs["log_decay"], inputs["k"].shape[-1], axis=-1)
+
+
+def with_ones(state: tuple, inputs: Inputs) -> Point:
+    """The normaliser is the sum of one more value, which is 1."""
+    S, z = state
+    v = np.concatenate([inputs["v"], per_token(1)(inputs)], axis=-1)
+    return (np.concatenate([S, z[..., None]], axis=-1),), {"q": inputs["q"], "k": inputs["k"], "v": v, "scale": 1}
+
+
+def over_the_ones(output: Any, inputs: Inputs) -> Any:
+    return output[..., :-1] / (output[..., -1:] + inputs["eps"])
+
+
+def split_ones(state: tuple) -> tuple:
+    (S,) = state
+    return S[..., :-1], S[..., -1]
+
+
+def exponential_kernel(state: tuple, inputs: Inputs) -> Point:
+    """A channel for every key, which is one-hot there; a query is the vector of its weights."""
+    keys, values = state
+    past, tokens = keys.shape[-2], inputs["k"].shape[-2]
+    leading = keys.shape[:-2]
+    q = np.exp(inputs["scale"] * (inputs["q"] @ transpose(np.concatenate([keys, inputs["k"]], axis=-2))))
+    one_hot = np.broadcast_to(np.eye(past + tokens)[past:], (*leading, tokens, past + tokens))
+    S = np.concatenate([values, 0 * inputs["v"]], axis=-2)
+    z = np.broadcast_to(np.arange(past + tokens) < past, S.shape[:-1]).astype(float)
+    return (S, z), {"q": q, "k": one_hot, "v": inputs["v"], "eps": 0}
+
+
+EDGES = (
+    Edge("linear_attention", "retention", "log_decay = 0", adding(log_decay=per_head(0))),
+    Edge("linear_attention", "simple_gla", "log_decay = 0", adding(log_decay=per_token(0))),
+    Edge("retention", "simple_gla", "log_decay constant over the tokens", adding(log_decay=for_every_token)),
+    Edge("simple_gla", "gla", "log_decay constant over the channels", adding(log_decay=for_every_channel)),
+    Edge("delta_rule", "gated_delta_rule", "log_decay = 0", adding(log_decay=per_token(0))),
+    Edge("gated_delta_rule", "kda", "log_decay constant over the channels", adding(log_decay=for_every_channel)),
+    Edge(
+        "normalised_linear_attention",
+        "linear_attention",
+        "one more value column of ones, by which the others are divided",
+        with_ones,
+        over_the_ones,
+        split_ones,
+    ),
+    Edge(
+        "softmax_attention",
+        "normalised_linear_attention",
+        "a one-hot channel for every key, queries exp(scale q.k)",
+        exponential_kernel,
+        state_back=None,
+    ),
+)
+
+LOOKALIKES = (
+    Edge("linear_attention", "delta_rule", "beta = 1: keys that are not orthogonal erase", adding(beta=per_token(1))),
+    Edge("linear_attention", "delta_rule", "beta = 0: then nothing is written", adding(beta=per_token(0))),
+    Edge("simple_gla", "gated_delta_rule", "beta = 1: keys that are not orthogonal erase", adding(beta=per_token(1))),
+    Edge("gla", "kda", "beta = 1: keys that are not orthogonal erase", adding(beta=per_token(1))),
+    Edge(
+        "delta_rule",
+        "linear_attention",
+        "values beta v: that writes and does not erase",
+        adding("beta", v=lambda x: x["beta"] * x["v"]),
+    ),
+    Edge(
+        "gated_delta_rule",
+        "simple_gla",
+        "values beta v: that writes and does not erase",
+        adding("beta", v=lambda x: x["beta"] * x["v"]),
+    ),
+    Edge(
+        "gla",
+        "simple_gla",
+        "the decay of the first channel for all",
+        adding(log_decay=lambda x: x["log_decay"][..., :1]),
+    ),
+    Edge(
+        "normalised_linear_attention",
+        "linear_attention",
+        "no normaliser",
+        lambda state, inputs: adding("eps", scale=lambda x: 1)(state[:1], inputs),
+        state_back=None,
+    ),
+)
