@@ -55,8 +55,10 @@ def decays(log_decay: Array) -> tuple[Array, Array, Array]:
     ``until_end`` (..., T, D): the decay of what token s wrote, seen after the last token.
 
     Single decays are multiplied. Differences of cumulative sums would lose digits at strong gates and give NaN at
-    -inf.
+    -inf; arithmetic that models kernels asks for them.
     """
+    if getattr(log_decay, "decays_by_differences", False):
+        return decays_by_differences(log_decay)
     alpha = np.exp(log_decay)
     rows, row = [], alpha[..., :0, :]
     for t in range(alpha.shape[-2]):
@@ -68,11 +70,39 @@ def decays(log_decay: Array) -> tuple[Array, Array, Array]:
     return between, between[..., :, 0, :] * alpha[..., :1, :], between[..., -1, :, :]
 
 
+def decays_by_differences(log_decay: Array) -> tuple[Array, Array, Array]:
+    """The same as kernels compute it: exponentials of differences of cumulative sums."""
+    total = np.cumsum(log_decay, axis=-2)
+    causal = np.tri(total.shape[-2], dtype=bool)[:, :, None]
+    between = np.where(causal, np.exp(np.where(causal, total[..., :, None, :] - total[..., None, :, :], 0)), 0)
+    return between, np.exp(total), np.exp(total[..., -1:, :] - total)
+
+
 def products(q: Array, k: Array, between: Array) -> Array:
     """sum_d q[t, d] k[s, d] between[t, s, d]: (..., T, T). A decay of width one stands outside the sum."""
     if between.shape[-1] == 1:
         return (q @ transpose(k)) * between[..., 0]
     return np.einsum("...td,...sd,...tsd->...ts", q, k, between)
+
+
+def scan(decay: Array, write: Array, axis: int) -> tuple[Array, Array]:
+    """For every t along the axis: the product of all decays up to t, and the sum of all writes, decayed, up to t.
+
+    After n rounds of doubling every entry has collected 2^n tokens. S_t is then decayed[t] S_0 + written[t].
+    """
+
+    def cut(x: Array, start: int, stop: int) -> Array:
+        return x[(..., slice(start, stop)) + (slice(None),) * (-axis - 1)]
+
+    size, reach = write.shape[axis], 1
+    while reach < size:
+        later = cut(decay, reach, size)
+        written = cut(write, reach, size) + later * cut(write, 0, size - reach)
+        decayed = later * cut(decay, 0, size - reach)
+        write = np.concatenate([cut(write, 0, reach), written], axis=axis)
+        decay = np.concatenate([cut(decay, 0, reach), decayed], axis=axis)
+        reach *= 2
+    return decay, write
 
 
 def unit_lower_solve(L: Array, B: Array) -> Array:

@@ -8,13 +8,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from linattn_spec.backend import Backend, NoBackend, Unsupported, load
+    from linattn_spec.backend import Backend, Unsupported
+    from linattn_spec.loading import NoBackend, load
     from linattn_spec.profiles import PROFILES, Profile
     from linattn_spec.quick import check
 
 __all__ = ["PROFILES", "Backend", "NoBackend", "Profile", "Unsupported", "check", "load"]
 
-HOMES = {"PROFILES": "profiles", "Profile": "profiles", "check": "quick"}
+HOMES = {"PROFILES": "profiles", "Profile": "profiles", "check": "quick", "NoBackend": "loading", "load": "loading"}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from linattn_golden import Data
-from linattn_spec import diagnosis
+from linattn_spec import diagnosis, gradient_diagnosis
 from linattn_spec.backend import Backend, Unsupported
 from linattn_spec.comparison import Comparison
 from linattn_spec.exchange import WrongReturn
-from linattn_spec.laws import LAWS
+from linattn_spec.laws import LAWS, gradients
+from linattn_spec.laws.properties import PROPERTIES, measured
 from linattn_spec.results import Check, Result
 from linattn_spec.subject import Subject, subject_of
 
@@ -42,17 +43,31 @@ def run_check(backend: Backend, check: Check) -> Result:
 
 def judge(backend: Backend, check: Check) -> tuple[str, str, float | None]:
     """Status, reason and load of the worst comparison of a check."""
+    if check.kind == "live":
+        from linattn_spec import live  # it runs checks itself
+
+        return live.judge(backend, check)
     subject = subject_of(backend, check)
     comparisons = list(CHECKS[check.kind](subject))
     if not comparisons:
         return "pass", "refused", None
+    if check.kind in (law.name for law in PROPERTIES):
+        same, reason = measured(comparisons)
+        claimed = check.kind in backend.claims
+        return ("pass" if same else "fail") if claimed else "noted", reason, None
     worst = max(comparisons, key=lambda comparison: comparison.load)
-    match = diagnosis.of(subject, worst) if check.kind == "golden" else None
+    match = looks_like(check.kind, subject, worst)
     if worst.load <= 1 and match is None:
         return "pass", f"{worst.undetermined} values undetermined" if worst.undetermined else "", worst.load
     beyond = strongest_gate(subject.data) < backend.log_decay_range
     reason = worst.reason if worst.load > 1 else "within the limits, but no rounding"
     return "limit" if beyond else "fail", reason + (f"; {match}" if match else ""), worst.load
+
+
+def looks_like(kind: str, subject: Subject, comparison: Comparison) -> diagnosis.Match | None:
+    if kind in gradients.LOSSES:
+        return gradient_diagnosis.of(subject, comparison, gradients.LOSSES[kind])
+    return diagnosis.of(subject, comparison) if kind == "golden" else None
 
 
 def strongest_gate(data: Data) -> float:

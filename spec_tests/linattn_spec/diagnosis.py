@@ -7,7 +7,6 @@ rounding.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
@@ -15,48 +14,14 @@ import numpy as np
 import linattn_golden
 from linattn.variants import variant as find_variant
 from linattn_spec.comparison import Comparison
+from linattn_spec.matching import EXPLAINED, HUGE, REJECTED, RESOLVED, Match, Signatures, explain
 from linattn_spec.mistakes import MISTAKES
-from linattn_spec.mistakes.record import call_of, right
-from linattn_spec.profiles import Profile
+from linattn_spec.mistakes.record import Call, call_of, right
+from linattn_spec.profiles import PROFILES, Profile
 from linattn_spec.subject import Subject, truth_of
+from linattn_spec.verdict import LEAST
 
-RESOLVED = 20.0  # units: the norm from which on a signature stands out of rounding
-REJECTED = 0.5  # a coefficient above it is no rounding
-EXPLAINED = 0.25  # the share of the errors that a mistake may leave over and still be named
-HUGE = 1e30  # stands for a value that is not finite
-
-
-@dataclass(frozen=True)
-class Match:
-    """The mistakes that explain the errors, the best one first: more than one where the case cannot tell them
-    apart.
-    """
-
-    mistakes: tuple[str, ...]
-    coefficient: float
-    left_over: float
-    heads: tuple[int, ...] = ()  # the only ones in which it is made; empty: all
-
-    def __str__(self) -> str:
-        names = " or ".join(f"`{name}`" for name in self.mistakes[:3])
-        where = f" in head{'s' * (len(self.heads) > 1)} {', '.join(map(str, self.heads))}" if self.heads else ""
-        return f"looks like {names}{where} (coefficient {self.coefficient:.2f})"
-
-
-@dataclass(frozen=True)
-class Signatures:
-    """All mistakes that apply to a case: (mistakes, heads, elements) in units, and the squares of the norms."""
-
-    ids: tuple[str, ...]
-    values: np.ndarray
-    powers: np.ndarray
-
-    def resolves(self, mistake: str) -> bool:
-        return mistake in self.ids and bool(self.powers[self.ids.index(mistake)].sum() >= RESOLVED**2)
-
-    def without(self, mistake: str) -> "Signatures":
-        keep = [n for n, name in enumerate(self.ids) if name != mistake]
-        return Signatures(tuple(self.ids[n] for n in keep), self.values[keep], self.powers[keep])
+EXACT = 2.0**-60  # the unit for the filter of what must be exact: below any difference, and far from HUGE
 
 
 @lru_cache(maxsize=32)
@@ -64,23 +29,60 @@ def differences(case_id: str, form: str) -> dict[str, dict[str, np.ndarray]]:
     """What every mistake changes in a case: wrong minus right, float64."""
     case = linattn_golden.case(case_id)
     variant, data = find_variant(case.variant), linattn_golden.load(case)
-    call = call_of(variant, form, data.inputs, data.initial_state)
+    return changes(call_of(variant, form, data.inputs, data.initial_state), case.exact)
+
+
+def changes(call: Call, exact: bool = False) -> dict[str, dict[str, np.ndarray]]:
+    """What every mistake that applies changes in the results of a call. Results of another shape are left out, and so
+    is, where results must be ``exact``, what single precision loses.
+    """
     found = {}
     with np.errstate(all="ignore"):
         truth = right(call)
         for mistake in MISTAKES:
-            wrong = mistake.wrong(call) if mistake.applies(variant, form) else {}
+            wrong = mistake.wrong(call) if mistake.applies(call.variant, call.form) else {}
             if wrong and all(wrong[name].shape == x.shape for name, x in truth.items()):
-                found[mistake.id] = {name: wrong[name] - x for name, x in truth.items()}
+                wrong = {name: stored(x) if exact else x for name, x in wrong.items()}
+                change = {name: wrong[name] - x for name, x in truth.items()}
+                if not all(is_rounding(change[name], x) for name, x in truth.items()):
+                    found[mistake.id] = change
     return found
+
+
+def is_rounding(change: np.ndarray, x: np.ndarray) -> bool:
+    """Of float64: what a mistake changes that makes no difference here, and right implementations change as well."""
+    return bool(np.max(np.abs(change), initial=0) <= 2.0**-40 * np.max(np.abs(x), initial=0))
+
+
+def stored(x: np.ndarray) -> np.ndarray:
+    """In single precision."""
+    return x.astype(np.float32).astype(float)
 
 
 @lru_cache(maxsize=64)
 def signatures(case_id: str, form: str, profile: Profile, names: tuple[str, ...]) -> Signatures:
     """Those results alone that a function returns: ``names``."""
-    found, units = differences(case_id, form), truth_of(case_id, profile, "recurrent").units
-    values = np.array([in_units(x, units, names) for x in found.values()])
-    return Signatures(tuple(found), values, np.sum(values**2, axis=-1))
+    return signatures_of(differences(case_id, form), truth_of(case_id, profile, form).units, profile, names)
+
+
+def signatures_of(
+    found: Mapping[str, Mapping[str, np.ndarray]],
+    units: Mapping[str, np.ndarray],
+    profile: Profile,
+    names: tuple[str, ...],
+) -> Signatures:
+    """A precision that a profile allows is no mistake in it: its rounding would point along that very signature."""
+    wrong = {one.id for one in MISTAKES if declared(profile) in one.profiles}
+    chosen = {name: in_units(x, units, names) for name, x in found.items() if name in wrong}
+    values = np.array(list(chosen.values()))
+    return Signatures(tuple(chosen), values, np.sum(values**2, axis=-1))
+
+
+def declared(profile: Profile) -> str:
+    """The one of the three profiles that mistakes declare which promises no more than ``profile``."""
+    if min(profile.operand_bits, profile.output_bits) >= PROFILES["fp32"].bits:
+        return "fp32"
+    return "fp16" if profile.output_bits == PROFILES["fp16"].output_bits else "bf16"
 
 
 def of(subject: Subject, comparison: Comparison) -> Match | None:
@@ -114,46 +116,9 @@ def in_units(x: Mapping[str, np.ndarray], units: Mapping[str, np.ndarray], names
     heads, rows = min(x[name].shape[1] for name in names), []
     for name in names:
         with np.errstate(all="ignore"):
-            row = np.nan_to_num(x[name] / units[name], nan=HUGE, posinf=HUGE, neginf=-HUGE)
+            own = np.where(units[name] == LEAST, EXACT, units[name])
+            row = np.nan_to_num(x[name] / own, nan=HUGE, posinf=HUGE, neginf=-HUGE)
         row = np.where(np.isinf(units[name]), 0, row).clip(-HUGE, HUGE)
         row = row.reshape(row.shape[0], heads, -1)  # grouped heads side by side
         rows.append(np.moveaxis(row, 1, 0).reshape(heads, -1))
     return np.concatenate(rows, axis=1)
-
-
-def explain(errors: np.ndarray, known: Signatures, unexplained: float = EXPLAINED) -> Match | None:
-    """The mistakes that ``errors`` (heads, elements) look like, with at most this share of them left unexplained."""
-    lost = np.mean(np.abs(errors) >= HUGE)
-    if not known.ids or not errors.any() or lost > EXPLAINED:  # values that are not finite look like each other
-        return None
-    products = np.einsum("mhn,hn->mh", known.values, errors)
-    squares = np.sum(errors**2, axis=-1)
-    wrong = tuple(int(head) for head in np.flatnonzero(squares > RESOLVED**2))
-    every = tuple(range(len(squares)))
-    found = [match for heads in {every, wrong} - {()} for match in over(heads, products, squares, known, every)]
-    found = [match for match in found if match.left_over < unexplained]
-    if not found:
-        return None
-    found.sort(key=lambda match: (match.left_over, len(match.heads)))
-    rounding = min(EXPLAINED / 2, (errors.size / max(squares.sum(), 1e-300)) ** 0.5)
-    close = [match for match in found if match.left_over <= found[0].left_over + 2 * rounding]
-    heads = min((match.heads for match in close if match.mistakes == found[0].mistakes), key=len)  # rather all heads
-    same = [match for match in close if match.heads == heads]
-    ids = tuple(match.mistakes[0] for match in same)
-    return Match(ids, same[0].coefficient, same[0].left_over, heads)
-
-
-def over(
-    heads: tuple[int, ...], products: np.ndarray, squares: np.ndarray, known: Signatures, every: tuple[int, ...]
-) -> list[Match]:
-    """The mistakes along which the errors of these heads point."""
-    chosen = list(heads)
-    product, power = products[:, chosen].sum(axis=1), known.powers[:, chosen].sum(axis=1)
-    size = max(squares[chosen].sum(), 1e-300)
-    coefficient = product / np.maximum(power, 1e-300)
-    left_over = np.sqrt(np.maximum(size - 2 * product + power, 0) / size)
-    named = (power > RESOLVED**2) & (coefficient > REJECTED)
-    return [
-        Match((known.ids[n],), float(coefficient[n]), float(left_over[n]), () if heads == every else heads)
-        for n in np.flatnonzero(named)
-    ]

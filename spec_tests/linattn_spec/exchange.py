@@ -4,7 +4,7 @@ Reference: float64, (B, H, T, D), states (B, H, K, V). Casts are checked: an inp
 the case unsupported in that profile; a returned array of another shape or dtype than promised is a failure.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -36,12 +36,18 @@ class Exchange:
     def variant(self) -> Variant:
         return find_variant(self.function.variant)
 
-    def __call__(self, inputs: Mapping[str, Any], state: tuple | None) -> Results:
-        """Call the function on arrays in the reference layout."""
-        arguments = self.arguments(inputs, state)
+    def __call__(self, inputs: Mapping[str, Any], state: tuple | None, **controls: Any) -> Results:
+        """Call the function on arrays in the reference layout; ``controls`` as for ``arguments``."""
+        arguments = self.arguments(inputs, state, **controls)
         return self.results(self.function.call(**arguments), groups(self.variant, inputs))
 
-    def arguments(self, inputs: Mapping[str, Any], state: tuple | None) -> dict[str, Any]:
+    def arguments(
+        self,
+        inputs: Mapping[str, Any],
+        state: tuple | None,
+        chunk_size: int | None = None,
+        cu_seqlens: Sequence[int] | None = None,
+    ) -> dict[str, Any]:
         """The keyword arguments of the call. Raises ``Unsupported`` where the function cannot express the case."""
         complete, sizes = validate.complete(self.variant, inputs)
         heads = groups(self.variant, inputs)
@@ -55,6 +61,18 @@ class Exchange:
             given["initial_state"] = None if state is None else self.state_outward(state, heads)
         elif state is not None:
             raise Unsupported("takes no initial_state, which the case sets")
+        return given | self.controls(chunk_size, cu_seqlens)
+
+    def controls(self, chunk_size: int | None, cu_seqlens: Sequence[int] | None) -> dict[str, Any]:
+        """What a law asks for beside the inputs; cu_seqlens, like initial_state, is passed as None too."""
+        given: dict[str, Any] = {} if chunk_size is None else {"chunk_size": chunk_size}
+        if cu_seqlens is not None or "cu_seqlens" in self.function.parameters:
+            dtype = "int64" if self.backend.array in ("numpy", "torch") else "int32"
+            borders = None if cu_seqlens is None else frameworks.typed(cu_seqlens, dtype)
+            given["cu_seqlens"] = borders and frameworks.to_array(self.backend.array, borders)
+        for name in given:
+            if name not in self.function.parameters:
+                raise Unsupported(f"takes no {name}")
         return given
 
     def outward(self, item: Input, value: Any, heads: int) -> Any:
@@ -82,7 +100,7 @@ class Exchange:
 
     def cast(self, name: str, value: Any, dtype: str, may_round: bool = False) -> Any:
         typed = frameworks.typed(value, dtype)
-        if not may_round and not np.array_equal(typed.values, value):
+        if not may_round and not np.array_equal(typed.values, value, equal_nan=True):
             raise Unsupported(f"{name} of this case is not exact in {dtype}")
         return frameworks.to_array(self.backend.array, typed)
 
@@ -116,11 +134,11 @@ class Exchange:
             results[f"final_state/{item.name}"] = self.reordered(self.turned(x, item.axes), heads, back=True)
         return results
 
-    def received(self, name: str, x: Any, dtype: str) -> np.ndarray:
+    def received(self, name: str, x: Any, dtype: str, axes: int = 3) -> np.ndarray:
         typed = frameworks.from_array(self.backend.array, x)
         if typed.dtype != dtype:
             raise WrongReturn(f"{name} must have dtype {dtype}; got {typed.dtype}")
-        if typed.values.ndim < 3:
+        if typed.values.ndim < axes:
             raise WrongReturn(f"{name} must have batch and head axes; got shape {typed.values.shape}")
         return typed.values
 
@@ -130,6 +148,11 @@ def value_if_absent(item: Input, sizes: Mapping[str, int]) -> float:
     if item.neutral is not None:
         return item.neutral
     return validate.default(item, sizes) if item.default is not None else np.nan
+
+
+def grows(variant: Variant) -> bool:
+    """Whether the state is a cache, which is longer after every token."""
+    return any("P" in item.axes.split() for item in variant.state)
 
 
 def groups(variant: Variant, inputs: Mapping[str, Any]) -> int:

@@ -27,7 +27,7 @@ def typed(values: Any, dtype: str) -> Typed:
 def to_array(framework: str, x: Typed) -> Any:
     """A fresh, writable array of the framework."""
     if framework == "numpy":
-        return x.values.astype(numpy_dtype(x.dtype))
+        return x.values.astype(numpy_dtype(x.dtype), order="C")
     if framework == "torch":
         import torch
 

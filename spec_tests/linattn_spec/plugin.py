@@ -11,6 +11,8 @@ OPTIONS = (
     ("--linattn-variant", "", "only these variants, separated by commas"),
     ("--linattn-form", "", "only these forms, separated by commas"),
     ("--linattn-profile", "", "only these profiles, separated by commas"),
+    ("--linattn-level", "core", "smoke, core or full (default: core)"),
+    ("--linattn-known", "", "the file of known failures (default: known_failures.toml beside path.py)"),
 )
 
 

@@ -12,6 +12,8 @@ STATUSES = {
     "fail": "wrong",
     "limit": "wrong, beyond the range that the backend declares",
     "error": "no result: an exception, a crash or a time-out",
+    "known": "wrong or no result, as the file of known failures says",
+    "noted": "a property: measured, and judged only where it is claimed",
     "unsupported": "outside of what the backend offers",
     "not run": "planned, and not reached",
 }
@@ -68,10 +70,11 @@ class Result:
 
 @dataclass(frozen=True)
 class Run:
-    """All results of a run and where it ran."""
+    """All results of a run, where it ran, and what must be mended in its file of known failures."""
 
     environment: dict[str, Any]
     results: tuple[Result, ...]
+    complaints: tuple[str, ...] = ()
 
     @property
     def counts(self) -> Counter:
@@ -79,12 +82,12 @@ class Run:
 
     @property
     def exit_code(self) -> int:
-        """0: everything planned ran and passed, or lies outside what is offered; 1: not; 2: nothing could be
-        judged.
+        """0: everything planned ran and passed, fails as is known, or lies outside what is offered; 1: not, or what is
+        known is wrong; 2: nothing could be judged.
         """
-        if not any(result.status in ("pass", "fail", "limit", "error") for result in self.results):
+        if not any(result.status in ("pass", "fail", "limit", "error", "known") for result in self.results):
             return 2
-        return int(any(result.status in ("fail", "error", "not run") for result in self.results))
+        return int(bool(self.complaints) or any(r.status in ("fail", "error", "not run") for r in self.results))
 
 
 def append(path: Path, result: Result) -> None:

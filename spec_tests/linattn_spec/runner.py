@@ -1,9 +1,11 @@
 """Running checks in worker processes that can be killed: a hang, an exit or an abort of a backend costs one check."""
 
+import math
 import multiprocessing
 import os
 import platform
 import sys
+import time
 from collections.abc import Iterator
 from concurrent.futures import TimeoutError
 from contextlib import contextmanager
@@ -14,7 +16,9 @@ from typing import Any
 import numpy as np
 
 import linattn_golden
-from linattn_spec.backend import Backend, load
+from linattn_spec import running
+from linattn_spec.backend import Backend
+from linattn_spec.loading import load
 from linattn_spec.results import Check, Result
 
 TIMEOUT = 120.0  # seconds for one check
@@ -27,28 +31,43 @@ def backend_of(name: str) -> Backend:
     return load(name)
 
 
-def work(name: str, check_id: str) -> Result:
+def work(name: str, check_id: str, deadline: float) -> Result:
     """One check, in a worker."""
+    return in_time(backend_of(name), Check.parse(check_id), deadline)
+
+
+def in_time(backend: Backend, check: Check, deadline: float) -> Result:
+    """The result, or none after the deadline. A check that has begun is finished."""
     from linattn_spec.checks import run_check
 
-    return run_check(backend_of(name), Check.parse(check_id))
+    return run_check(backend, check) if time.time() < deadline else Result(check, "not run", "the budget was over")
 
 
-def run(name: str, checks: list[Check], timeout: float = TIMEOUT, workers: int | None = None) -> Iterator[Result]:
-    """The result of every check, in the order in which they are planned."""
+def run(
+    name: str,
+    checks: list[Check],
+    timeout: float = TIMEOUT,
+    workers: int | None = None,
+    deadline: float = math.inf,
+) -> Iterator[Result]:
+    """The result of every check, in the order in which they are planned. ``deadline`` is a ``time.time()``, the clock
+    that all processes share.
+    """
     from pebble import ProcessExpired, ProcessPool
 
     context: Any = multiprocessing.get_context("spawn")
     with one_thread(), ProcessPool(max_workers=workers or os.cpu_count() or 1, context=context) as pool:
         try:
-            futures = [pool.schedule(work, args=[name, check.id], timeout=timeout) for check in checks]
+            futures = [pool.schedule(work, args=[name, check.id, deadline], timeout=timeout) for check in checks]
             for check, future in zip(checks, futures, strict=True):
                 try:
                     yield future.result()
                 except TimeoutError:
-                    yield Result(check, "error", f"no answer within {timeout:g} s")
+                    yield Result(check, "error", f"no answer within {timeout:g} s{running.noted(check)}")
                 except ProcessExpired as expired:
-                    yield Result(check, "error", f"the process ended with exit code {expired.exitcode}")
+                    yield Result(
+                        check, "error", f"the process ended with exit code {expired.exitcode}{running.noted(check)}"
+                    )
                 except Exception as failure:  # a backend that loads here may not load in a worker
                     yield Result(check, "error", f"{type(failure).__name__}: {failure}")
         finally:

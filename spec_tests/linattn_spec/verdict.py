@@ -2,12 +2,14 @@
 
 The unit of an element is the root mean square of what the reference itself strays there in random arithmetic of the
 promised precision (``linattn.numbers.noise``), at least that of its row, together with the rounding of the stored
-result. The same few limits hold for every variant, form, length and precision. A matched filter on documented
+result. Where a closed form is promised, the reference computes as the recurrence and in chunks, and the larger noise
+counts. The same few limits hold for every variant, form, length and precision. A matched filter on documented
 mistakes acts on the same errors.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,8 @@ LIMITS = {
 }  # units, of a whole array, of its worst token, of its worst element
 POLE = 8  # a token whose noise exceeds 1/8 of its size is undetermined (a denominator near 0): reported, never judged
 WIDE = 64
+CHUNK = 64  # tokens that a form takes at once, and over which it sums log decays
+WHOLE = 256  # the same of the parallel form: its units need bounded memory
 LEAST = 2.0**-1000  # the unit of what must be exact: any difference is beyond every limit
 
 
@@ -59,20 +63,37 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
     arranged = heads.arrange(variant, arrays)
     start = validate.complete_state(variant, state, arranged, sizes)
 
-    def compute(numbers: Mapping[str, Any], form: str) -> dict[str, Any]:
+    def compute(numbers: Mapping[str, Any], way: tuple[str, int]) -> dict[str, Any]:
         own = tuple(numbers[f"initial_state/{item.name}"] for item in variant.state)
-        return named(
-            variant, *forms.run(variant, form, own, {item.name: numbers[item.name] for item in variant.inputs})
-        )
+        sequence = {item.name: numbers[item.name] for item in variant.inputs}
+        return named(variant, *forms.run(variant, way[0], own, sequence, chunk_size=way[1]))
 
     numbers = arranged.inputs | {f"initial_state/{item.name}": x for item, x in zip(variant.state, start, strict=True)}
-    values = compute(numbers, "bidirectional" if form == "bidirectional" else "chunkwise")
+    values = compute(numbers, ("bidirectional" if form == "bidirectional" else "chunkwise", CHUNK))
     samples = 4 if values["output"].shape[-1] >= WIDE else 16  # wide rows average over their own elements
-    arithmetic = noise.Arithmetic(profile.operand_bits, profile.bits, samples=samples)
+    arithmetic = noise.Arithmetic(
+        profile.operand_bits, profile.bits, gate_chunk=WHOLE if form == "parallel" else CHUNK, samples=samples
+    )
     noisy = {name: with_noise(variant, name, x, arithmetic) for name, x in numbers.items()}
-    spread = noise.deviations(lambda n: compute(n, form if form == "bidirectional" else "recurrent"), noisy, values)
-    units = {name: unit(values[name], spread[name], rounding(profile, name)) for name in values}
+    spreads = [noise.deviations(partial(compute, way=way), noisy, values) for way in ways(variant, form)]
+    units = {n: np.max([unit(x, s[n], rounding(profile, n)) for s in spreads], axis=0) for n, x in values.items()}
     return Truth(merged(variant, values, arranged.groups), merged(variant, units, arranged.groups))
+
+
+def ways(variant: Variant, form: str) -> tuple[tuple[str, int], ...]:
+    """The forms, with their chunk sizes, whose noise counts where ``form`` is promised.
+
+    A closed form sums terms that the recurrence never holds. In a delta rule the writes of a chunk much longer than K
+    contradict each other: the triangular system takes back what it has summed, and digits are lost. Under a normaliser
+    terms cancel whose sum the recurrence holds as one small number: a pole for one order of summation is none for the
+    other. A chunk, in turn, rounds the state less often. So the larger noise of both counts, element by element, and a
+    token is undetermined where either says so. Weights for every channel and pair of tokens are kept to ``CHUNK``.
+    """
+    if form == "bidirectional":
+        return (("bidirectional", 0),)
+    gates = [item.axes.split()[-1] for item in variant.inputs if item.name == "log_decay"]
+    chunks = {"chunkwise": CHUNK, "parallel": CHUNK if gates not in ([], ["1"]) else WHOLE}
+    return ("recurrent", 0), *((("chunkwise", chunks[form]),) if form in chunks else ())
 
 
 def named(variant: Variant, state: tuple, output: Any) -> dict[str, Any]:
@@ -103,17 +124,27 @@ def rounding(profile: Profile, name: str) -> tuple[float, float]:
 def unit(values: np.ndarray, spread: np.ndarray, rounding: tuple[float, float]) -> np.ndarray:
     """Noise, floored by that of its row, and the rounding of the stored result; inf at undetermined tokens."""
     relative, absolute = rounding
-    square = np.mean(spread**2, axis=0)
-    row = np.mean(square, axis=-1, keepdims=True)
-    undetermined = (row > typical(values) / POLE**2) & (row > absolute**2) | ~np.isfinite(row)
+    noise_here = rms(spread, axis=0)
+    row = rms(noise_here, axis=-1, keepdims=True)
+    undetermined = (row > typical(values) / POLE) & (row > absolute) | ~np.isfinite(row)
     stored = np.maximum(relative * np.abs(values), absolute) / 3**0.5
-    return np.where(undetermined, np.inf, np.hypot(np.sqrt(np.maximum(square, row)), stored))  # no square underflows
+    return np.where(undetermined, np.inf, np.hypot(np.maximum(noise_here, row), stored))
 
 
 def typical(values: np.ndarray) -> np.ndarray:
-    """The mean square of each row, at least the median of all rows: a row small by cancellation is no pole."""
-    size = np.mean(values**2, axis=-1, keepdims=True)
+    """The size of each row, at least the median of all rows: a row small by cancellation is no pole."""
+    size = rms(values, axis=-1, keepdims=True)
     return np.maximum(size, np.median(size, axis=-2, keepdims=True)) if size.size else size
+
+
+def rms(x: np.ndarray, axis: int, keepdims: bool = False) -> np.ndarray:
+    """The root mean square; no square underflows or overflows."""
+    if not x.size:
+        return np.mean(x, axis=axis, keepdims=keepdims)
+    largest = np.max(np.abs(x), axis=axis, keepdims=True)
+    with np.errstate(invalid="ignore"):  # what is not finite stays so
+        scaled = np.where(largest > 0, x / np.where(largest > 0, largest, 1), 0)
+        return (np.sqrt(np.mean(scaled**2, axis=axis, keepdims=True)) * largest).sum(axis=axis, keepdims=keepdims)
 
 
 def measure(errors: np.ndarray) -> Measure:

@@ -12,6 +12,7 @@ import numpy as np
 from linattn_spec import frameworks
 from linattn_spec.backend import Function, Unsupported
 from linattn_spec.exchange import groups
+from linattn_spec.laws.gradients import LOSSES
 from linattn_spec.results import Check, Result
 from linattn_spec.subject import Subject
 
@@ -90,6 +91,8 @@ def write(subject: Subject, result: Result, script: Path, backend: str) -> str:
 
 
 def note(check: Check) -> list[str]:
+    if check.kind in LOSSES:
+        return ["The check runs the backward pass; this is the forward call that it belongs to."]
     return [] if check.kind == "golden" else ["The law compares several calls; this is the one of the whole sequence."]
 
 

@@ -5,31 +5,23 @@ the result to that of the operand. It uses the same few operations, so that it r
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from linattn import algebra
-
-Back = Callable[[Any], Any]
-Rule = Callable[..., tuple[Any, list[Back] | None]]
-
-
-@dataclass(frozen=True, eq=False)
-class Piece:
-    """The cotangent of a part of an array; it is 0 elsewhere."""
-
-    index: Any
-    value: Any
-
-
-def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
-    """Summed over the axes that broadcasting added or stretched."""
-    if g.ndim > len(shape):
-        g = g.sum(axis=tuple(range(g.ndim - len(shape))))
-    stretched = tuple(i for i, size in enumerate(shape) if size == 1 and np.shape(g)[i] != 1)
-    return g.sum(axis=stretched, keepdims=True) if stretched else g
+from linattn.numbers.moves import (
+    Back,
+    Rule,
+    broadcast_to,
+    concatenate,
+    cumsum,
+    own_inverse,
+    repeat,
+    stack,
+    unbroadcast,
+)
 
 
 def elementwise(ufunc: Any, *ways: Callable[..., Any]) -> Rule:
@@ -37,7 +29,10 @@ def elementwise(ufunc: Any, *ways: Callable[..., Any]) -> Rule:
 
     def rule(*x: Any) -> tuple[Any, list[Back]]:
         y = ufunc(*x)
-        return y, [lambda g, i=i: unbroadcast(ways[i](g, y, *x), np.shape(x[i])) for i in range(len(x))]
+        return y, [partial(back, i, y, x) for i in range(len(x))]
+
+    def back(i: int, y: Any, x: tuple, g: Any) -> Any:
+        return unbroadcast(ways[i](g, y, *x), np.shape(x[i]))
 
     return rule
 
@@ -86,14 +81,6 @@ def summed(x: Any, axis: Any = 0, keepdims: bool = False) -> tuple[Any, list[Bac
     return x.sum(axis=axis, keepdims=keepdims), [back]
 
 
-def taken(x: Any, index: Any) -> tuple[Any, list[Back]]:
-    return x[index], [lambda g: Piece(index, g)]
-
-
-def reshaped(x: Any, shape: Any) -> tuple[Any, list[Back]]:
-    return x.reshape(*shape), [lambda g: g.reshape(x.shape)]
-
-
 def einsum(*x: Any, subscripts: str) -> tuple[Any, list[Back]]:
     """Exchange the result with the operand."""
     left, right = subscripts.split("->")
@@ -112,36 +99,6 @@ def where(condition: Any, x: Any, y: Any) -> tuple[Any, list[Back]]:
         lambda g: unbroadcast(np.where(condition, g, 0), np.shape(x)),
         lambda g: unbroadcast(np.where(condition, 0, g), np.shape(y)),
     ]
-
-
-def concatenate(*x: Any, axis: int) -> tuple[Any, list[Back]]:
-    ends = np.cumsum([part.shape[axis] for part in x])
-
-    def back(i: int) -> Back:
-        window = [slice(None)] * x[i].ndim
-        window[axis] = slice(ends[i] - x[i].shape[axis], ends[i])
-        return lambda g: g[tuple(window)]
-
-    return np.concatenate(x, axis=axis), [back(i) for i in range(len(x))]
-
-
-def stack(*x: Any, axis: int) -> tuple[Any, list[Back]]:
-    return np.stack(x, axis=axis), [lambda g, i=i: np.moveaxis(g, axis, 0)[i] for i in range(len(x))]
-
-
-def repeat(x: Any, repeats: int, axis: int) -> tuple[Any, list[Back]]:
-    at = axis % x.ndim
-    split = x.shape[: at + 1] + (repeats,) + x.shape[at + 1 :]
-    return np.repeat(x, repeats, axis=axis), [lambda g: g.reshape(split).sum(axis=at + 1)]
-
-
-def broadcast_to(x: Any, shape: Any) -> tuple[Any, list[Back]]:
-    return np.broadcast_to(x, shape), [lambda g: unbroadcast(g, x.shape)]
-
-
-def own_inverse(function: Callable[..., Any], *more: Any) -> Rule:
-    """Exchanging axes, keeping a triangle: the cotangent goes back through the same function."""
-    return lambda x: (function(x, *more), [lambda g: function(g, *more)])
 
 
 UFUNCS: dict[Any, Rule] = {
@@ -168,6 +125,7 @@ FUNCTIONS: dict[Any, Callable[..., tuple[Rule, Sequence[Any], dict[str, Any]]]] 
     np.concatenate: lambda arrays, axis=0: (concatenate, tuple(arrays), {"axis": axis}),
     np.stack: lambda arrays, axis=0: (stack, tuple(arrays), {"axis": axis}),
     np.repeat: lambda x, repeats, axis: (repeat, (x,), {"repeats": repeats, "axis": axis}),
+    np.cumsum: lambda x, axis: (cumsum, (x,), {"axis": axis}),
     np.broadcast_to: lambda x, shape: (broadcast_to, (x,), {"shape": shape}),
     np.swapaxes: lambda x, first, second: (own_inverse(np.swapaxes, first, second), (x,), {}),
     np.tril: lambda x, k=0: (own_inverse(np.tril, k), (x,), {}),

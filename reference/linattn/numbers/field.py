@@ -9,6 +9,7 @@ flake.
 The order of exponents means nothing, which is what a stabiliser needs: its choice must not change the result.
 """
 
+import hashlib
 import random
 from typing import Any
 
@@ -61,6 +62,27 @@ class Number:
 
     __radd__ = __add__
     __rmul__ = __mul__
+
+
+AT_ZERO = {"exp": 1, "expm1": 0, "log1p": 0, "sin": 0, "cos": 1, "tanh": 0, "sqrt": 0}
+
+
+def _function(name: str) -> Any:
+    """A function that is not rational has any value that depends on its argument alone, and the true one at 0.
+
+    What holds then holds for every function in its place. Only ``Log`` has an exponential with exp(x + y) =
+    exp(x) exp(y).
+    """
+
+    def apply(x: Number) -> Number:
+        digest = hashlib.blake2b(f"{name} {x.value}".encode()).digest()
+        return Number(int.from_bytes(digest) if x.value else AT_ZERO[name])
+
+    return apply
+
+
+for _name in AT_ZERO:
+    setattr(Number, _name, _function(_name))
 
 
 class Log:

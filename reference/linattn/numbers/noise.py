@@ -36,6 +36,7 @@ class Arithmetic:
     gate_chunk: int = 64
     samples: int = 16
     seed: int = 0
+    decays_by_differences: bool = False  # of cumulative sums, as kernels compute them: not for gates of -inf
 
     @property
     def unit(self) -> float:
@@ -55,6 +56,10 @@ class Noisy(np.ndarray):
 
     def __array_finalize__(self, other: Any) -> None:
         self.arithmetic, self.keys = getattr(other, "arithmetic", None), getattr(other, "keys", None)  # type: ignore[assignment]
+
+    @property
+    def decays_by_differences(self) -> bool:
+        return self.arithmetic.decays_by_differences
 
     def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, out: Any = None, **options: Any) -> Any:
         like = next(x for x in inputs if isinstance(x, Noisy))

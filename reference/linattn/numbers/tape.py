@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.lib.mixins import NDArrayOperatorsMixin
 
-from linattn.numbers import adjoints
-from linattn.numbers.adjoints import Piece
+from linattn.numbers import adjoints, moves
+from linattn.numbers.moves import Piece
 
 _serial = count()
 
@@ -39,7 +39,7 @@ class Traced(NDArrayOperatorsMixin):
         raise TypeError("a traced array cannot become a plain one: its history would be lost")
 
     def __getitem__(self, index: Any) -> "Traced":
-        return traced(adjoints.taken, (self,), {"index": index})
+        return traced(moves.taken, (self,), {"index": index})
 
     @property
     def shape(self) -> tuple[int, ...]:
@@ -53,8 +53,12 @@ class Traced(NDArrayOperatorsMixin):
     def dtype(self) -> Any:
         return self.value.dtype
 
+    @property
+    def decays_by_differences(self) -> bool:
+        return getattr(self.value, "decays_by_differences", False)
+
     def reshape(self, *shape: Any) -> "Traced":
-        return traced(adjoints.reshaped, (self,), {"shape": shape})
+        return traced(moves.reshaped, (self,), {"shape": shape})
 
     def sum(self, **options: Any) -> "Traced":
         return np.add.reduce(self, **options)

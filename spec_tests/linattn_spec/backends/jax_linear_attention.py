@@ -42,4 +42,6 @@ output, state = {variant}(**given, output_final_state=True)"""
 for _variant, _adapter in VARIANTS.items():
     for _form, _module in (("recurrent", reference), ("chunkwise", chunked)):
         _snippet = SNIPPET.format(form=_module.__name__.split(".")[-1], variant=_variant)
-        backend.implements(_variant, _form, "Hq == Hk == Hv", snippet=_snippet)(_adapter(getattr(_module, _variant)))
+        backend.implements(_variant, _form, "Hq == Hk == Hv", snippet=_snippet, vjp="autograd")(
+            _adapter(getattr(_module, _variant))
+        )

@@ -13,21 +13,24 @@ from linattn_spec.backend import Backend, Unsupported
 backend = Backend("mlx-lm", version=__version__, array="mlx", state="VK")
 
 
-@backend.implements("gated_delta_rule", "recurrent", accepts="Hq == Hk and Hv % Hk == 0", gate="linear")
-@backend.implements("kda", "recurrent", accepts="Hq == Hk and Hv % Hk == 0", gate="linear")
+WITHOUT = ("log_decay",)  # by way of x = v / dt, large terms of it cancel: no fault of the function
+
+
+@backend.implements("gated_delta_rule", "recurrent", accepts="Hq == Hk and Hv % Hk == 0", gate="linear", vjp="autograd")
+@backend.implements("kda", "recurrent", accepts="Hq == Hk and Hv % Hk == 0", gate="linear", vjp="autograd")
 def gated_delta(q, k, v, log_decay, beta, scale, initial_state):
     """``g`` is the decay itself; the caller scales q."""
     return gated_delta_ops(scale * q, k, v, g=log_decay, beta=beta, state=initial_state)
 
 
-@backend.implements("simple_gla", "chunkwise", accepts="Hq == Hk and Hv % Hk == 0")
+@backend.implements("simple_gla", "chunkwise", accepts="Hq == Hk and Hv % Hk == 0", vjp="autograd", without=WITHOUT)
 def mamba2(q, k, v, log_decay, scale, initial_state):
     """Mamba-2 has log_decay = dt A and writes dt x, where dt = softplus(its argument).
 
     Above 20 softplus is the identity in float32: A is so small that every dt = log_decay / A lies there.
     """
     weakest = -mx.max(log_decay)
-    if weakest.item() == 0 or mx.isinf(log_decay).any().item():
+    if not weakest.item() > 0 or mx.isinf(log_decay).any().item():
         raise Unsupported("Mamba-2 writes dt x, so that dt = log_decay / A must be finite and positive")
     heads = v.shape[2]
     A_log = mx.full((heads,), mx.log(weakest / 32))

@@ -1,13 +1,15 @@
 """The record of a law, and the ways in which laws change a case."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from linattn_spec.backend import Function
+from linattn.record import Variant
+from linattn_spec.backend import Function, Unsupported
 from linattn_spec.comparison import Comparison
+from linattn_spec.exchange import Results, WrongReturn
 from linattn_spec.subject import Subject
 
 SLACK = 2.0  # both sides of a comparison may stray: its limits are twice those of the goldens
@@ -26,21 +28,51 @@ class Law:
     scenarios: tuple[str, ...]
     causal: bool = False
     applies: Callable[[Function], bool] = lambda function: True
+    level: str = "core"  # the first level at which it is tried (see ``plan.LEVELS``)
+    bound: bool = False  # to its scenarios: other laws are tried on more at level full
 
     def has_meaning(self, function: Function) -> bool:
         return self.applies(function) and not (self.causal and function.form == "bidirectional")
 
 
 def piece(subject: Subject, window: slice) -> dict[str, Any]:
-    """A part of the sequence; numbers and parameters pass through."""
-    times = {item.name: item.time for item in subject.variant.inputs}
-    return {name: x[:, :, window] if times[name] is not None else x for name, x in subject.data.inputs.items()}
+    """A part of the sequence."""
+    return changed_along_time(subject, lambda x: x[:, :, window])
 
 
 def changed_along_time(subject: Subject, change: Callable[[Any], Any]) -> dict[str, Any]:
-    """The inputs with all sequences changed."""
-    times = {item.name: item.time for item in subject.variant.inputs}
-    return {name: x if times[name] is None else change(x) for name, x in subject.data.inputs.items()}
+    """The inputs of the case with all sequences changed."""
+    return along_time(subject.variant, subject.data.inputs, change)
+
+
+def along_time(variant: Variant, inputs: Mapping[str, Any], change: Callable[[Any], Any]) -> dict[str, Any]:
+    """All sequences changed; numbers and parameters pass through."""
+    times = {item.name: item.time for item in variant.inputs}
+    return {name: x if times[name] is None else change(x) for name, x in inputs.items()}
+
+
+def takes(subject: Subject, **dims: int) -> bool:
+    """Whether the function accepts the case with other dimensions."""
+    try:
+        subject.exchange.function.check_accepts({**subject.case.dims, **dims})
+    except Unsupported:
+        return False
+    return True
+
+
+def unless_refused(call: Callable[[], Results]) -> Results | None:
+    """The results; None where the function raises what it likes, for it may refuse such a call."""
+    try:
+        return call()
+    except (Unsupported, WrongReturn):
+        raise
+    except Exception:
+        return None
+
+
+def returned(results: Mapping[str, Any], want: Mapping[str, Any]) -> dict[str, Any]:
+    """Those results alone that can be compared: a function need not return a state."""
+    return {name: x for name, x in results.items() if name in want}
 
 
 def reordered(time: int | None, x: Any) -> Any:

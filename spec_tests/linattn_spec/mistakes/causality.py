@@ -29,12 +29,32 @@ def not_causal(call: Call) -> Results:
 
 
 CAUSALITY = (
-    Mistake("sees-the-next-token", "causality", "The mask is off by one: a token sees the next.", sees_next_token),
+    Mistake(
+        "sees-the-next-token",
+        "causality",
+        "The mask is off by one: a token sees the next.",
+        sees_next_token,
+        seen_by=("golden", "prefix"),
+    ),
     Mistake(
         "outputs-a-token-late",
         "causality",
         "The output of token t is that of t - 1.",
         with_output(lambda x, c: shifted(x, 1)),
+    ),
+    Mistake(
+        "outputs-a-token-early",
+        "causality",
+        "The output of token t is that of t + 1.",
+        with_output(lambda x, c: shifted(x, -1)),
+        seen_by=("golden", "prefix"),
+    ),
+    Mistake(
+        "keys-and-values-a-token-early",
+        "causality",
+        "Token t writes what t + 1 should.",
+        with_inputs(k=lambda x, c: shifted(x, -1), v=lambda x, c: shifted(x, -1)),
+        seen_by=("golden", "prefix"),
     ),
     Mistake(
         "values-a-token-late",
@@ -55,6 +75,12 @@ CAUSALITY = (
         with_inputs(q=lambda x, c: shifted(x, 1)),
     ),
     Mistake(
-        "not-causal", "causality", "Every token sees every token.", not_causal, ("bidirectional",), forms=("parallel",)
+        "not-causal",
+        "causality",
+        "Every token sees every token.",
+        not_causal,
+        ("bidirectional",),
+        forms=("parallel",),
+        seen_by=("golden", "prefix"),
     ),
 )

@@ -176,6 +176,6 @@ CHUNKS = (
         linear_chunks(None, padded_tail_decays),
         LINEAR,
         WHERE,
-        seen_in=("https://github.com/tile-ai/tilelang-ascend/pull/1460",),
+        seen_in=("https://github.com/tile-ai/tilelang-ascend/pull/855",),
     ),
 )

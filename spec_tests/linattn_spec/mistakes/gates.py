@@ -1,56 +1,25 @@
-"""Scale, decay and writing strength taken for something else, or from somewhere else."""
+"""The decay taken for something else, or from somewhere else."""
+
+from collections.abc import Callable
 
 import numpy as np
 
 from linattn_spec.mistakes.moved import first_of, shifted
-from linattn_spec.mistakes.record import (
-    Mistake,
-    with_final_state,
-    with_inputs,
-)
+from linattn_spec.mistakes.record import Array, Call, Mistake, with_inputs
 
 LN_2 = float(np.log(2))
 
 
-SCALE = (
-    Mistake(
-        "scale-missing", "scale", "The scale is not applied.", with_inputs(scale=lambda x, c: 0 * x + 1), ("scale",)
-    ),
-    Mistake("scale-twice", "scale", "The scale is applied twice.", with_inputs(scale=lambda x, c: x * x), ("scale",)),
-    Mistake(
-        "scale-root", "scale", "The root of the scale is applied.", with_inputs(scale=lambda x, c: x**0.5), ("scale",)
-    ),
-    Mistake(
-        "scale-inverted",
-        "scale",
-        "The scale divides instead of multiplying.",
-        with_inputs(scale=lambda x, c: 1 / x),
-        ("scale",),
-    ),
-    Mistake(
-        "scale-of-values",
-        "scale",
-        "The scale is V^-1/2 instead of K^-1/2.",
-        with_inputs(scale=lambda x, c: x * (c.inputs["k"].shape[-1] / c.inputs["v"].shape[-1]) ** 0.5),
-        ("scale",),
-    ),
-    Mistake(
-        "scale-on-key",
-        "scale",
-        "The scale multiplies the key and so enters the state.",
-        with_inputs(k=lambda x, c: x * c.inputs["scale"], scale=lambda x, c: 0 * x + 1),
-        ("scale", "matrix state"),
-    ),
-    Mistake(
-        "scale-on-final-state",
-        "scale",
-        "The returned state is scaled.",
-        with_final_state(lambda x, c: x * c.inputs["scale"]),
-        ("scale", "matrix state"),
-    ),
-)
+def without_infinity(x: Array) -> Array:
+    return np.where(np.isfinite(x), x, 0)
 
-GATE = (
+
+def at_the_first_token(times: float) -> Callable[[Array, Call], Array]:
+    """The first gate acts on the incoming state alone."""
+    return lambda x, call: np.concatenate([times * np.maximum(x[:, :, :1], -1e4), x[:, :, 1:]], axis=2)
+
+
+GATES = (
     Mistake(
         "gate-ignored",
         "gate",
@@ -63,6 +32,20 @@ GATE = (
         "gate",
         "The log decay is taken to base 2.",
         with_inputs(log_decay=lambda x, c: x * LN_2),
+        ("log_decay",),
+    ),
+    Mistake(
+        "gate-to-base-2-twice",
+        "gate",
+        "The log decay is multiplied by log2(e) and taken to base e all the same.",
+        with_inputs(log_decay=lambda x, c: x / LN_2),
+        ("log_decay",),
+    ),
+    Mistake(
+        "gate-negated",
+        "gate",
+        "The sign of the log decay is lost: the state grows.",
+        with_inputs(log_decay=lambda x, c: -without_infinity(x)),
         ("log_decay",),
     ),
     Mistake(
@@ -96,6 +79,21 @@ GATE = (
         "Token t decays by the gate of token t + 1.",
         with_inputs(log_decay=lambda x, c: shifted(x, -1)),
         ("log_decay per token",),
+        seen_by=("golden", "prefix"),
+    ),
+    Mistake(
+        "first-gate-ignored",
+        "gate",
+        "The incoming state does not decay at the first token.",
+        with_inputs(log_decay=at_the_first_token(0)),
+        ("log_decay per token",),
+    ),
+    Mistake(
+        "first-gate-twice",
+        "gate",
+        "The incoming state decays twice at the first token.",
+        with_inputs(log_decay=at_the_first_token(2)),
+        ("log_decay per token",),
     ),
     Mistake(
         "gate-constant",
@@ -108,7 +106,7 @@ GATE = (
         "gate-taken-for-cumulative",
         "gate",
         "The log decay is taken for its cumulative sum.",
-        with_inputs(log_decay=lambda x, c: np.where(np.isfinite(x), x - shifted(np.maximum(x, -1e4), 1), x)),
+        with_inputs(log_decay=lambda x, c: x - shifted(without_infinity(x), 1)),
         ("log_decay per token",),
     ),
     Mistake(
@@ -141,6 +139,29 @@ GATE = (
         ("log_decay",),
     ),
     Mistake(
+        "gate-of-0-forgets",
+        "gate range",
+        "A log decay of exactly 0 is taken for no entry: everything is forgotten.",
+        with_inputs(log_decay=lambda x, c: np.where(x == 0, -np.inf, x)),
+        ("log_decay",),
+        seen_in=("https://github.com/fla-org/flash-linear-attention/issues/104",),
+        seen_by=("golden", "neutral"),
+    ),
+    Mistake(
+        "gate-clamped-at-minus-20",
+        "gate range",
+        "Log decays below -20 are clamped: -inf does not forget.",
+        with_inputs(log_decay=lambda x, c: np.maximum(x, -20)),
+        ("log_decay",),
+    ),
+    Mistake(
+        "gate-of-minus-infinity-ignored",
+        "gate range",
+        "A log decay of -inf is taken for none: nothing is forgotten.",
+        with_inputs(log_decay=lambda x, c: without_infinity(x)),
+        ("log_decay",),
+    ),
+    Mistake(
         "gate-clamped-at-minus-5",
         "gate range",
         "Log decays below -5 are clamped.",
@@ -162,38 +183,3 @@ GATE = (
         ("log_decay",),
     ),
 )
-
-BETA = (
-    Mistake("beta-ignored", "beta", "beta is ignored.", with_inputs(beta=lambda x, c: 0 * x + 1), ("beta",)),
-    Mistake("beta-twice", "beta", "beta is applied twice.", with_inputs(beta=lambda x, c: x * x), ("beta",)),
-    Mistake(
-        "beta-clamped-at-1",
-        "beta",
-        "beta above 1 is clamped.",
-        with_inputs(beta=lambda x, c: np.minimum(x, 1)),
-        ("beta",),
-    ),
-    Mistake(
-        "beta-through-a-sigmoid",
-        "beta",
-        "A sigmoid is applied to beta, which has been through one.",
-        with_inputs(beta=lambda x, c: 1 / (1 + np.exp(-x))),
-        ("beta",),
-    ),
-    Mistake(
-        "beta-of-the-first-head",
-        "beta",
-        "All heads write with the beta of the first one.",
-        with_inputs(beta=lambda x, c: first_of(x, 1)),
-        ("beta",),
-    ),
-    Mistake(
-        "beta-of-the-token-before",
-        "beta",
-        "Token t writes with the beta of t - 1.",
-        with_inputs(beta=lambda x, c: shifted(x, 1)),
-        ("beta",),
-    ),
-)
-
-GATES = SCALE + GATE + BETA

@@ -1,8 +1,10 @@
 """What is taken from another token, head or batch entry."""
 
+from collections.abc import Callable
+
 import numpy as np
 
-from linattn_spec.mistakes.record import Array
+from linattn_spec.mistakes.record import Array, Call
 
 
 def shifted(x: Array, by: int) -> Array:
@@ -14,3 +16,13 @@ def shifted(x: Array, by: int) -> Array:
 def first_of(x: Array, axis: int) -> Array:
     """Everywhere along an axis what its first entry has."""
     return np.broadcast_to(np.take(x, [0], axis=axis), x.shape)
+
+
+def next_of(x: Array, axis: int) -> Array:
+    """Along an axis, what the next entry has; the last one has that of the first."""
+    return np.roll(x, -1, axis=axis)
+
+
+def along(move: Callable[[Array, int], Array], axis: int) -> Callable[[Array, Call], Array]:
+    """The same along one axis, as a change of an input, of the state or of a result."""
+    return lambda x, call: move(x, axis)

@@ -31,7 +31,10 @@ class Call:
 
 @dataclass(frozen=True)
 class Mistake:
-    """One way to be wrong. ``needs`` are inputs, states and other traits that a variant must have (see ``traits``)."""
+    """One way to be wrong. ``needs`` are inputs, states and other traits that a variant must have (see ``traits``),
+    ``seen_by`` the kinds of checks that must reject it. What is wrong with the call itself, not with its results, is
+    made by ``around``, given the right function and the arguments.
+    """
 
     id: str
     kind: str
@@ -41,6 +44,8 @@ class Mistake:
     forms: tuple[str, ...] = ("recurrent", "chunkwise", "parallel")
     profiles: tuple[str, ...] = ("fp32", "bf16", "fp16")
     seen_in: tuple[str, ...] = ()
+    seen_by: tuple[str, ...] = ("golden",)
+    around: Callable[[Callable[..., Any], dict[str, Any]], Any] | None = None
 
     def applies(self, variant: Variant, form: str) -> bool:
         return form in self.forms and form in variant.forms and set(self.needs) <= traits(variant)
@@ -53,6 +58,8 @@ def traits(variant: Variant) -> set[str]:
     found |= {f"{item.name} per channel" for item in variant.inputs if item.axes == "T K"}
     found |= {"bidirectional"} if variant.bidirectional else set()
     found |= {"no beta"} if not variant.has("beta") else set()
+    plain = {item.name for item in variant.inputs} <= {"q", "k", "v", "log_decay", "beta", "scale"}
+    found |= {"outer products"} if plain and len(variant.state) == 1 and variant.erase in (None, "decayed") else set()
     return found | {f"erase {variant.erase}"} | {"matrix state" if len(variant.state) == 1 else "several states"}
 
 

@@ -67,6 +67,7 @@ ORDER = (
         "A token does not see its own write.",
         with_step(read_before_write),
         ("scale", "matrix state"),
+        seen_in=("https://github.com/open-lm-engine/lm-engine/pull/496",),
     ),
     Mistake(
         "read-before-decay",
@@ -139,6 +140,20 @@ ERASE = (
         "erase",
         "beta weights the erase alone.",
         delta(lambda before, S, t: t["beta"] * read(t["k"], S), lambda t: t["v"]),
+        ("beta",),
+    ),
+    Mistake(
+        "beta-twice-on-erase",
+        "erase",
+        "beta weights the erase twice.",
+        delta(lambda before, S, t: t["beta"] ** 2 * read(t["k"], S)),
+        ("beta",),
+    ),
+    Mistake(
+        "scale-on-erase",
+        "erase",
+        "The scale of the read is applied to the erase too.",
+        delta(lambda before, S, t: t["scale"] * t["beta"] * read(t["k"], S)),
         ("beta",),
     ),
     Mistake(

@@ -1,82 +1,96 @@
 """The units are calibrated: however a right implementation of the promised precision computes, it stays far from the
-limits.
+limits. ``linattn bench verdict`` measures the same on thousands of runs.
 """
 
-from typing import Any
-
-import numpy as np
 import pytest
-from emulated import Kernel, base_2, differences, powers
 
 import linattn
-from linattn import Variant
-from linattn_golden.draws import Draw, key_of
-from linattn_spec import PROFILES, Profile, verdict
+from linattn_spec import PROFILES, drawn, verdict
+from linattn_spec.comparison import Comparison
+from linattn_tools.verdict_bench.settings import Setting, setting
 
 MARGIN = 2 / 3  # of every limit: room for machines that sum in yet another way
-SIZES = {"K": 16, "V": 16}
-SEEDS, HEADS = 2, 2  # seeds are batch entries, each judged for itself
-WHOLE = 512
-CLOSED = (
-    *(Kernel(f"chunks of {size}", size) for size in (1, 3, 16, 64)),
-    Kernel("chunks of 16, sums forwards", 16, "forwards"),
-    Kernel("chunks of 64, sums backwards", 64, "backwards"),
-)
-RECURRENT = (Kernel("recurrent"), Kernel("recurrent, sums backwards", order="backwards"))
-PARALLEL = (Kernel("parallel", WHOLE), Kernel("parallel, sums forwards", WHOLE, "forwards"))
-DIFFERENCES = (
-    Kernel("gates as differences of sums", 64, decays=differences),
-    Kernel("gates as differences of sums in base 2", 16, decays=base_2),
-)
-POWERS = (Kernel("gates as powers", 64, decays=powers), Kernel("gates as powers, parallel", WHOLE, decays=powers))
-
-POSITIVE = {"q": "positive", "k": "positive", "v": "positive", "S": "positive", "z": "positive"}
-DELTA = {"k": "unit", "beta": "strength"}
-CASES = {  # variant, tokens, draws, kernels beside the recurrent ones and those with chunks
-    "long positive sums": ("linear_attention", 512, POSITIVE, PARALLEL),
-    "slow constant decays": ("retention", 512, {}, PARALLEL + POWERS),
-    "slow decays": ("simple_gla", 256, {"log_decay": "slow"}, PARALLEL + DIFFERENCES),
-    "strong decays, float32": ("gla", 128, {"log_decay": "medium-f32"}, PARALLEL + DIFFERENCES),
-    "erasing": ("gated_delta_rule", 128, DELTA | {"log_decay": "slow"}, PARALLEL + DIFFERENCES),
-    "reflecting": ("delta_rule", 128, DELTA | {"beta": "strength-to-2"}, ()),
-    "a spike": ("kda", 64, DELTA | {"log_decay": "spike-f32"}, PARALLEL + DIFFERENCES),
-    "large scores": ("softmax_attention", 64, {}, PARALLEL),
-    "a quotient of long sums": ("normalised_linear_attention", 256, POSITIVE, PARALLEL),
+CAUSAL = [(variant.name, form) for variant in linattn.VARIANTS for form in variant.forms if form != "bidirectional"]
+SETTINGS, LONGEST = 63, 150  # each in one of the seven profiles; longer ones take too long here
+TYPICAL = "Hq=2,Hk=2,Hv=2,K=16,V=16,initial_state=drawn"
+SIGNED = "Hq=16,Hk=16,Hv=16,K=2,V=4,q=bell,k=bell,seed=3"  # denominators of both signs
+HARD = {  # variant, form, what is drawn
+    "long positive sums": ("linear_attention", "parallel", f"T=512,{TYPICAL},q=positive,k=positive,v=positive"),
+    "slow constant decays": ("retention", "parallel", f"T=512,{TYPICAL},log_decay=slow"),
+    "slow decays, one by one": ("simple_gla", "recurrent", f"T=256,{TYPICAL},log_decay=slow"),
+    "slow decays, at once": ("simple_gla", "parallel", f"T=256,{TYPICAL},log_decay=slow"),
+    "strong decays, float32": ("gla", "chunkwise", f"T=128,{TYPICAL},log_decay=medium-f32"),
+    "a spike": ("kda", "chunkwise", f"T=64,{TYPICAL},log_decay=spike-f32"),
+    "large scores": ("softmax_attention", "chunkwise", f"T=64,{TYPICAL},scale=2"),
+    "a quotient of long sums": ("normalised_linear_attention", "parallel", f"T=256,{TYPICAL},q=positive,k=positive"),
+    "near-zero denominators": ("normalised_linear_attention", "chunkwise", f"T=128,{SIGNED}"),
+    "many writes to one key": ("delta_rule", "chunkwise", "T=128,Hq=4,Hk=4,Hv=4,K=1,V=4,beta=strength-to-2"),
+    "many writes to few keys": ("delta_rule", "parallel", "T=256,Hq=2,Hk=2,Hv=2,K=4,V=4,beta=strength-to-2"),
+    "many writes, slow decays": ("kda", "chunkwise", "T=64,Hq=4,Hk=4,Hv=4,K=2,V=4,log_decay=slow"),
 }
 
 
-def drawn(variant: Variant, tokens: int, draws: dict[str, str]) -> tuple[dict[str, Any], tuple]:
-    """Inputs and a state with (SEEDS, HEADS) as leading axes."""
-    sizes = SIZES | {"T": tokens, "P": 3}
-
-    def draw(item: Any, usual: str) -> np.ndarray:
-        shape = (SEEDS, HEADS, *(sizes.get(axis, 1) for axis in item.axes.split()))
-        return Draw(draws.get(item.name, usual), shape, key_of(f"{variant.name} {tokens} {item.name}")).array()
-
-    inputs: dict[str, Any] = {item.name: draw(item, "bell") for item in variant.inputs if item.time is not None}
-    if variant.name == "retention":
-        inputs["log_decay"] = np.float32(np.log1p(-(2.0 ** -np.array([[5], [12]])))).astype(float)
-    if variant.has("scale"):
-        inputs["scale"] = 2.0 if variant.name == "softmax_attention" else 0.25
-    return inputs | ({"eps": 2.0**-20} if variant.has("eps") else {}), tuple(draw(s, "bell") for s in variant.state)
+def hard(name: str) -> Setting:
+    variant, form, fields = HARD[name]
+    record = linattn.variant(variant)
+    return Setting(0, record, form, drawn.case(record, f"drawn(B=1,{fields})"))
 
 
-def load(kernel: Kernel, variant: Variant, profile: Profile, inputs: Any, state: tuple, truth: verdict.Truth) -> float:
-    """Of the worst array and batch entry."""
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        results = kernel(variant, profile, inputs, state)
-    errors = [(x - truth.values[name]) / truth.units[name] for name, x in results.items()]
-    return max(verdict.measure(entry[None]).load for x in errors for entry in x)
+def loads(one: Setting, profile: str, units: str = "") -> dict[str, float]:
+    """Of every kernel, in the units of its form or of another."""
+    call, promise = one.call, PROFILES[profile]
+    truth = verdict.truth(call.variant, promise, units or call.form, call.inputs, call.state)
+    results = {kernel.name: kernel(call.variant, promise, call.inputs, call.state) for kernel in one.kernels}
+    return {name: Comparison(x, truth.values, truth.units).load for name, x in results.items()}
 
 
-@pytest.mark.parametrize(
-    "profile", [PROFILES[name] for name in ("fp32", "tf32", "bf16", "bf16-io", "fp16")], ids=lambda p: p.name
-)
-@pytest.mark.parametrize("case", CASES)
-def test_right_implementations_stay_far_from_the_limits(case, profile):
-    name, tokens, draws, kernels = CASES[case]
-    variant = linattn.variant(name)
-    inputs, state = drawn(variant, tokens, draws)
-    truth = verdict.truth(variant, profile, "recurrent", inputs, state)
-    loads = {k.name: load(k, variant, profile, inputs, state, truth) for k in RECURRENT + CLOSED + kernels}
-    assert {name: x for name, x in loads.items() if x > MARGIN} == {}
+@pytest.mark.parametrize("profile", ["fp32", "tf32", "bf16", "bf16-io", "fp16"])
+@pytest.mark.parametrize("name", HARD)
+def test_right_kernels_stay_far_from_the_limits(name, profile):
+    assert {kernel: x for kernel, x in loads(hard(name), profile).items() if x > MARGIN} == {}
+
+
+@pytest.mark.parametrize("place", CAUSAL, ids=":".join)
+def test_every_kernel_computes_its_variant(place):
+    """In float64, where what is no rounding is beyond all limits."""
+    name, form = place
+    record = linattn.variant(name)
+    sizes = dict.fromkeys(drawn.axes_of(record)[len(drawn.COMMON) :], 5)
+    fields = {"B": 1, "T": 20, "Hq": 2, "Hk": 2, "Hv": 2, **sizes, "initial_state": "drawn"}
+    one = Setting(0, record, form, drawn.case(record, drawn.scenario(fields)))
+    assert {kernel: x for kernel, x in loads(one, "fp64").items() if x > 1} == {}
+
+
+@pytest.mark.parametrize("number", range(SETTINGS))
+def test_whatever_is_drawn(number):
+    one, profile = setting(number), list(PROFILES)[number % len(PROFILES)]
+    if one.tokens <= LONGEST:
+        assert {kernel: x for kernel, x in loads(one, profile).items() if x > MARGIN} == {}
+
+
+@pytest.mark.parametrize("name", ["near-zero denominators", "many writes to one key", "many writes to few keys"])
+def test_the_noise_of_the_recurrence_alone_would_reject_right_chunks(name):
+    """Why a closed form is judged by the noise of both: see ``verdict.ways``."""
+    assert max(loads(hard(name), "fp32", units="recurrent").values()) > 1
+
+
+@pytest.mark.parametrize("name", [name for name, (_, form, _) in HARD.items() if form == "chunkwise"])
+def test_a_closed_form_is_granted_more_than_the_recurrence_never_less(name):
+    """And the recurrence nothing of it."""
+    call = hard(name).call
+    recurrent, closed = (
+        verdict.truth(call.variant, PROFILES["fp32"], form, call.inputs, call.state).units
+        for form in ("recurrent", "chunkwise")
+    )
+    assert all((closed[result] >= recurrent[result]).all() for result in recurrent)
+    assert any((closed[result] > recurrent[result]).any() for result in recurrent)
+
+
+@pytest.mark.parametrize("name", HARD)
+def test_kernels_are_not_all_the_same(name):
+    """They sum in other orders, so that their results differ. (A scale of 1/4 makes no other order.)"""
+    one = hard(name)
+    results = [
+        kernel(one.variant, PROFILES["fp32"], one.call.inputs, one.call.state)["output"] for kernel in one.kernels
+    ]
+    assert len({x.tobytes() for x in results}) >= 2

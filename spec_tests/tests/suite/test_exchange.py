@@ -12,7 +12,7 @@ import linattn_golden
 from linattn_spec import PROFILES, Backend, Profile, Unsupported, exchange
 from linattn_spec.backends.numpy_folds import with_signature
 from linattn_spec.checks import run_check
-from linattn_spec.plan import plan
+from linattn_spec.plan import Selection, plan
 from linattn_spec.results import Result
 
 ALL = ("q", "k", "v", "log_decay", "beta", "scale", "initial_state")
@@ -32,7 +32,7 @@ def judged(
     """The golden results of a function that names these inputs, by scenario."""
     backend = Backend("mine", layout="BHTD", profiles=(profile,))
     backend.implements("gated_delta_rule", "recurrent", accepts)(with_signature(call, list(names)))
-    return {c.scenario: run_check(backend, c) for c in plan(backend) if c.kind == "golden"}
+    return {c.scenario: run_check(backend, c) for c in plan(backend, Selection(level="full")) if c.kind == "golden"}
 
 
 def scenarios_where(holds: Callable[[linattn_golden.Case, linattn_golden.Data], bool]) -> set[str]:

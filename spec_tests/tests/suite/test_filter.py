@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 from linattn_spec import PROFILES, diagnosis
-from linattn_spec.diagnosis import EXPLAINED, HUGE, RESOLVED, Match, Signatures, explain, in_units
+from linattn_spec.diagnosis import in_units
+from linattn_spec.matching import EXPLAINED, HUGE, RESOLVED, Match, Signatures, explain
+from linattn_spec.verdict import LEAST
 
 
 def signatures_of(*values):
@@ -55,6 +57,37 @@ def test_signatures_are_resolved_by_their_norm_and_can_be_left_out():
     assert known.without("a").ids == ("b",)
     assert not known.without("a").resolves("a")
     assert np.array_equal(known.without("a").values, known.values[1:])
+
+
+LOST = np.array([[HUGE, -HUGE, 0, 0]])
+OTHERS = np.array([[0, 0, 9000.0, 0]])
+
+
+def test_values_that_are_not_finite_are_told_by_their_places():
+    known = signatures_of(LOST, np.roll(LOST, 1), ALONG)
+    match = explain(-LOST, known)  # the sign of a NaN says nothing
+    assert (match.mistakes, match.coefficient, match.left_over) == (("a",), 1.0, 0.0)
+    assert explain(np.roll(LOST, 2), known) is None
+
+
+def test_of_the_same_lost_places_the_other_errors_decide():
+    known = signatures_of(LOST, LOST + OTHERS)
+    assert explain(LOST + OTHERS, known).mistakes == ("b",)
+    assert explain(LOST, known).mistakes == ("a",)
+    assert explain(LOST - OTHERS, known) is None
+    assert explain(LOST + ALONG, signatures_of(LOST, LOST)).mistakes == ("a", "b")  # as small as rounding may be
+
+
+def test_nothing_but_lost_values_looks_like_what_loses_all_of_them():
+    everything = np.full((1, 4), HUGE)
+    assert explain(everything, signatures_of(LOST, ALONG)) is None
+    assert explain(everything, signatures_of(LOST, everything)).mistakes == ("b",)
+
+
+def test_what_must_be_exact_is_told_by_its_values_too():
+    """Its unit is no unit for the filter: all differences would be lost values."""
+    x, units = {"output": np.full((1, 1, 1, 1), 2.0**-20)}, {"output": np.full((1, 1, 1, 1), LEAST)}
+    assert 0 < in_units(x, units, ("output",)).item() < HUGE
 
 
 def test_errors_are_in_units_head_by_head_and_undetermined_tokens_are_none():

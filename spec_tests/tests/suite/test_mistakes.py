@@ -11,9 +11,11 @@ import linattn
 import linattn_golden
 from linattn import VARIANTS
 from linattn_spec import PROFILES
+from linattn_spec.checks import CHECKS
 from linattn_spec.mistakes import MISTAKES, mistake
+from linattn_spec.mistakes.closed import ClosedForm
 from linattn_spec.mistakes.mutant import EVERYWHERE, mutant
-from linattn_spec.mistakes.record import CHUNK, call_of, right
+from linattn_spec.mistakes.record import CHUNK, call_of, right, traits
 
 EACH_MISTAKE = pytest.mark.parametrize("one", MISTAKES, ids=lambda one: one.id)
 THREAD = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/[1-9]\d*")
@@ -28,6 +30,9 @@ def test_an_entry_is_well_formed(one):
     assert one.profiles
     assert set(one.profiles) <= set(PROFILES)
     assert all(THREAD.fullmatch(link) for link in one.seen_in)
+    assert one.seen_by
+    assert set(one.seen_by) <= set(CHECKS)
+    assert ("golden" in one.seen_by) == (one.around is None)  # results are wrong, or what a call does beside them
 
 
 @EACH_MISTAKE
@@ -42,8 +47,19 @@ def test_ids_and_sentences_are_unique():
 
 def test_a_mistake_is_found_by_its_id():
     assert all(mistake(one.id) is one for one in MISTAKES)
-    with pytest.raises(ValueError, match=r"no mistake 'scale-forgotten'; linattn mutants lists them"):
-        mistake("scale-forgotten")
+
+
+@pytest.mark.parametrize(
+    ("unknown", "hint"),
+    [
+        ("scale-mising", "did you mean scale-missing or .*?"),
+        ("state_transposed_out", "did you mean state-transposed-out or .*?"),
+        ("xyz", "linattn mutants --list shows them"),
+    ],
+)
+def test_an_unknown_id_is_refused_with_those_that_look_like_it(unknown, hint):
+    with pytest.raises(ValueError, match=f"there is no mistake '{unknown}'; {hint}"):
+        mistake(unknown)
 
 
 @EACH_VARIANT
@@ -78,9 +94,45 @@ def test_a_mistake_is_made_only_where_its_needs_are_met():
     assert places["erase-undecayed"] == places["erase-missing"] - {"delta_rule"}
     assert places["eps-missing"] == {"normalised_linear_attention"}
     assert places["not-causal"] == set()  # the parallel form alone
+    assert places["cache-ignored"] == {"softmax_attention"}
+    assert places["decays-as-differences"] == places["gate-halved"]
 
 
 def test_no_mistake_is_made_in_a_form_that_a_variant_lacks():
     recurrent = replace(linattn.variant("gla"), parallel=None)
     assert mistake("gate-halved").applies(recurrent, "recurrent")
     assert not mistake("gate-halved").applies(recurrent, "chunkwise")
+
+
+@EACH_VARIANT
+def test_a_closed_form_with_nothing_exchanged_is_right(variant):
+    """In chunks and as a whole, up to the rounding of float64: what is wrong with it is what a mistake exchanges."""
+    if "outer products" not in traits(variant):
+        pytest.skip("not of this form")
+    for case in linattn_golden.cases(variant.name, "certified"):
+        data = linattn_golden.load(case)
+        for form in ("chunkwise", "parallel"):
+            call = call_of(variant, form, data.inputs, data.initial_state)
+            got, want = ClosedForm()(call), right(call)
+            assert got.keys() == want.keys()
+            assert all(np.allclose(got[name], want[name], rtol=1e-10, atol=1e-10) for name in want)
+
+
+def test_every_class_of_fault_has_its_mistakes():
+    """State, heads, range, ragged ends, packing, gates, norms, precision, widths, inverses, calls, causality ..."""
+    assert {one.kind for one in MISTAKES} >= {
+        *(
+            "state in",
+            "state out",
+            "state layout",
+            "heads",
+            "batch",
+            "layout",
+            "gate range",
+            "ragged end",
+            "gate",
+            "beta",
+        ),
+        *("order", "erase", "scale", "normaliser", "eps", "norm", "features", "skip", "precision", "widths"),
+        *("triangular", "chunk", "causality", "memory", "call", "packed sequences"),
+    }

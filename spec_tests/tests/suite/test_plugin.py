@@ -50,12 +50,45 @@ def test_red(pytest_run, tmp_path):
     assert "[simple_gla/grouped-query:recurrent:fp32:golden] - AssertionError: output is off by" in run.stdout
     assert "2 times the right values" in run.stdout
     assert "takes no scale, which the case sets" in run.stdout
-    assert re.search(r"1 failed, \d+ passed, 2 skipped, 5 xfailed", run.stdout)  # two-tokens, long-fresh set a scale
+    assert re.search(r"1 failed, \d+ passed, \d+ skipped, 5 xfailed", run.stdout)
+
+
+KNOWN = """
+[[failure]]
+check = "simple_gla/grouped-query:recurrent:fp32:golden"
+backend = "red"
+seen = "1"
+reason = "doubles the output of six heads"
+link = "https://example.org/7"
+"""
+
+
+def test_what_is_known_to_fail_must_fail(pytest_run, tmp_path):
+    (tmp_path / "red.py").write_text(RED)
+    (tmp_path / "known_failures.toml").write_text(KNOWN)
+    run = pytest_run("--pyargs", "linattn_spec", "-rx", "--linattn-backend", "red.py", *OPTIONS)
+    assert run.returncode == pytest.ExitCode.OK, run.stdout
+    assert "golden] - doubles the output of six heads, https://example.org/7" in run.stdout
+    assert " 6 xfailed" in run.stdout
+    (tmp_path / "mine.toml").write_text(KNOWN.replace("grouped-query", "odd-dims"))
+    named = ("--linattn-backend", "red.py", "--linattn-known", "mine.toml", *OPTIONS)
+    run = pytest_run("--pyargs", "linattn_spec", *named)
+    assert run.returncode == pytest.ExitCode.TESTS_FAILED
+    assert "2 failed" in run.stdout  # grouped-query, which nobody expects, and the entry
+    assert "mine.toml, failure 1: nothing that matches simple_gla/odd-dims:recurrent:fp32:golden fails" in run.stdout
+
+
+def test_a_level_is_chosen(pytest_run):
+    run = pytest_run("--pyargs", "linattn_spec", "--linattn-level", "smoke", *OPTIONS)
+    assert run.returncode == pytest.ExitCode.OK
+    assert "3 passed" in run.stdout  # two golden cases, and the known failures
 
 
 @pytest.mark.parametrize(
     ("options", "words"),
     [
+        (("--linattn-level", "all"), "level must be one of smoke, core, full; got 'all'"),
+        (("--linattn-known", "gone.toml"), "No such file or directory: 'gone.toml'"),
         (("--linattn-backend", "nonsense"), "backend nonsense: expected one of numpy"),
         (("--linattn-backend", "gone.py"), "backend gone.py: no such file"),
         (("--linattn-backend", "os:sep"), "expected a linattn_spec.Backend; got str"),

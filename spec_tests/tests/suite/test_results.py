@@ -80,10 +80,15 @@ SUBSETS = [set(chosen) for size in range(len(STATUSES) + 1) for chosen in combin
 @pytest.mark.parametrize("statuses", SUBSETS, ids=lambda statuses: "+".join(sorted(statuses)) or "none")
 def test_exit_code(statuses):
     run = Run({}, tuple(Result(CHECK, status) for status in STATUSES if status in statuses))
-    if statuses <= {"unsupported", "not run"}:
+    if statuses <= {"noted", "unsupported", "not run"}:
         assert run.exit_code == 2  # nothing could be judged
     else:
-        assert run.exit_code == (0 if statuses <= {"pass", "limit", "unsupported"} else 1)
+        assert run.exit_code == (0 if statuses <= {"pass", "limit", "known", "noted", "unsupported"} else 1)
+
+
+@pytest.mark.parametrize(("status", "code"), [("pass", 1), ("known", 1), ("fail", 1), ("unsupported", 2)])
+def test_what_is_known_wrongly_is_an_error(status, code):
+    assert Run({}, (Result(CHECK, status),), ("failure 1: expired",)).exit_code == code
 
 
 def test_counts_and_the_worst_load():

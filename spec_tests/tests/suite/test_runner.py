@@ -1,5 +1,6 @@
 """Whatever a backend does costs its own check and no other; what ran is never lost."""
 
+import time
 from itertools import cycle
 
 import misbehaving
@@ -60,6 +61,12 @@ def test_a_backend_that_does_not_load_in_a_worker_is_an_error_of_every_check(tmp
     found = list(runner.run(str(tmp_path / "gone.py"), GOOD[:2], TIMEOUT, workers=1))
     assert [result.check for result in found] == GOOD[:2]
     assert all(r.status == "error" and r.reason.startswith("NoBackend") and "no such file" in r.reason for r in found)
+
+
+def test_after_the_deadline_no_check_begins():
+    found = list(runner.run(misbehaving.BACKEND_FILE, GOOD, TIMEOUT, workers=1, deadline=time.time() - 1))
+    assert [result.check for result in found] == GOOD
+    assert {(result.status, result.reason) for result in found} == {("not run", "the budget was over")}
 
 
 def test_a_run_that_was_cut_short_goes_on_where_it_stopped(tmp_path):

@@ -5,39 +5,53 @@ transpose fits. Both begin from a state. ``linattn check`` runs all the rest.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 
 import pytest
 
+import linattn_golden
 from linattn_spec import Backend
+from linattn_spec.backend import Function
+from linattn_spec.backends import triton_interpreter
 from linattn_spec.checks import run_check
+from linattn_spec.plan import suits
 from linattn_spec.results import Check
 
 NEEDED = {
     "transformers_torch": ("torch", "transformers.models.kimi_linear.modeling_kimi_linear"),
     "tree_recurrence": ("torch", "tree_recurrence.reference"),
+    "fla_triton": ("torch", "einops"),
     "mlx_lm": ("mlx.core", "mlx_lm"),
     "jax_linear_attention": ("jax", "jla.ops"),
 }
 SCENARIOS = ("odd-dims", "square")
+FOR_OTHERS = ("long-fresh", "recipe-64")  # for functions that take no state, or full chunks alone
 
 
 def adapter(name: str) -> Backend:
     for module in NEEDED[name]:
         pytest.importorskip(module, reason=f"the adapter {name} needs {module}")
+    for module in ("triton", "fla") if name == "fla_triton" else ():
+        if not find_spec(module):  # nothing imports Triton before the adapter has chosen its interpreter
+            pytest.skip(f"the adapter fla_triton needs {module}")
     backend = import_module(f"linattn_spec.backends.{name}").backend
     assert isinstance(backend, Backend)
     return backend
 
 
+def checks(function: Function) -> list[Check]:
+    cases = {case.id.split("/")[1]: case for case in linattn_golden.cases(function.variant)}
+    fitting = [[s for s in group if suits(function, cases[s])] for group in (SCENARIOS, FOR_OTHERS)]
+    profile = function.profiles[0].name
+    return [Check(function.variant, s, function.column, profile, "golden") for s in fitting[0] or fitting[1]]
+
+
 @pytest.mark.parametrize("name", NEEDED)
 def test_the_conventions_are_right(name):
     backend = adapter(name)
-    checks = [
-        Check(function.variant, scenario, function.column, "fp32", "golden")
-        for function in backend.functions
-        for scenario in SCENARIOS
-    ]
-    results = [run_check(backend, check) for check in checks]
+    planned = [checks(function) for function in backend.functions]
+    assert all(planned)
+    results = [run_check(backend, check) for of_one in planned for check in of_one]
     assert len(results) >= 6
     assert {result.check.id: result.reason for result in results if result.status != "pass"} == {}
 
@@ -48,9 +62,38 @@ def test_mamba_2_does_not_write_without_decay(name, form):
     assert (result.status, "writes dt x" in result.reason) == ("unsupported", True)
 
 
+@pytest.mark.parametrize("form", ["recurrent", "chunkwise"])
+@pytest.mark.parametrize("scenario", ["gates-zero", "gates-strong"])
+def test_mamba_2_of_transformers_takes_any_decay(form, scenario):
+    result = run_check(adapter("transformers_torch"), Check("simple_gla", scenario, f"{form}.mamba2", "fp32", "golden"))
+    assert (result.status, result.reason) == ("pass", "")
+
+
 def test_no_kernel_of_another_library_is_judged_as_that_of_transformers():
     backend = adapter("transformers_torch")
     for function in backend.functions:
         (called,) = (cell.cell_contents for cell in function.call.__closure__)
         assert called.__module__.startswith("transformers.models.")
         assert not hasattr(called, "__wrapped__")
+
+
+def test_kernels_of_fla_take_packed_sequences():
+    """Those written in PyTorch do not."""
+    for function in adapter("fla_triton").functions:
+        assert ("cu_seqlens" in function.parameters) == (function.label != "naive"), function
+
+
+def test_a_loop_variable_of_a_kernel_is_an_integer_that_converts():
+    assert [(i + 1, i.to("int64") is i) for i in triton_interpreter.loop(2, 6, 2)] == [(3, True), (5, True)]
+
+
+def test_what_a_kernel_module_took_from_the_language_is_looked_up_when_called():
+    """The interpreter replaces the functions of the language while a kernel runs."""
+    adapter("fla_triton")
+    language = import_module("triton.language")
+    names = {"gather": language.gather, "other": len}
+    triton_interpreter.prepare(names)
+    assert names["other"] is len
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(language, "gather", lambda *arguments: arguments)
+        assert names["gather"](1, 2) == (1, 2)

@@ -3,7 +3,6 @@
 import pytest
 
 from linattn_spec import load, runner
-from linattn_spec.checks import run_check
 
 
 @pytest.fixture(autouse=True)
@@ -15,8 +14,8 @@ def empty_folder(tmp_path, monkeypatch):
 def no_workers(monkeypatch):
     """Checks run in this process, which starts faster and can be watched."""
 
-    def run(name, checks, timeout, workers):
+    def run(name, checks, timeout, workers, deadline):
         backend = load(name)
-        return (run_check(backend, check) for check in checks)
+        return (runner.in_time(backend, check, deadline) for check in checks)
 
     monkeypatch.setattr(runner, "run", run)

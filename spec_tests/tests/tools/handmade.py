@@ -12,10 +12,12 @@ PLACES = {  # a cell of its own for every status
     "fail": ("gla", "chunkwise.fused", "fp32"),
     "limit": ("gla", "chunkwise.fused", "bf16"),
     "error": ("kda", "chunkwise", "fp32"),
+    "known": ("gated_delta_rule", "recurrent", "fp32"),
+    "noted": ("retention", "recurrent", "fp32"),
     "unsupported": ("kda", "parallel", "fp32"),
     "not run": ("delta_rule", "recurrent", "fp32"),
 }
-SUBSETS = [subset for size in range(7) for subset in combinations(STATUSES, size)]
+SUBSETS = [subset for size in range(len(STATUSES) + 1) for subset in combinations(STATUSES, size)]
 EACH_SUBSET = pytest.mark.parametrize("statuses", SUBSETS, ids=lambda statuses: ", ".join(statuses) or "none")
 
 

@@ -1,6 +1,8 @@
 """``linattn mutants``: a row per mistake, and an exit code that says whether all are rejected."""
 
 import json
+import math
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
@@ -8,11 +10,13 @@ import pytest
 from commandline import run
 
 import linattn
+import linattn_golden
 from linattn_spec import mistakes
 from linattn_spec.mistakes import MISTAKES, mistake, power
 from linattn_spec.mistakes.power import Trial
 from linattn_spec.mistakes.record import right
 from linattn_tools.commands import mutants
+from linattn_tools.report.catalogue import short
 
 CHOSEN = ("scale-missing", "outputs-through-bfloat16")
 
@@ -53,22 +57,33 @@ def test_every_mistake_has_a_row_and_is_rejected(small, capsys):
     assert list(rows) == [one.id for one in MISTAKES]
     variant = linattn.variant("linear_attention")
     for one in MISTAKES:
-        assert rows[one.id] == ["1/1" if one.applies(variant, form) else "-" for form in mutants.CAUSAL]
-    count = sum(cell != "-" for cells in rows.values() for cell in cells)
+        tried = "fp32" in one.profiles
+        assert rows[one.id] == ["1/1" if tried and one.applies(variant, form) else "-" for form in mutants.CAUSAL]
+    count = sum(one.applies(variant, form) for one in MISTAKES if "golden" in one.seen_by for form in mutants.CAUSAL)
+    laws = re.search(r", by laws: (\d+) of (\d+) mutants rejected$", last)
     assert last.startswith(f"{count} of {count} mutants rejected, ")
+    assert laws[1] == laws[2]
 
 
 def test_processes_give_the_same_rows_and_the_whole_matrix_as_json(monkeypatch, tmp_path, capsys):
     monkeypatch.setattr(mutants, "VARIANTS", (linattn.variant("linear_attention"),))
     file = tmp_path / "matrix.json"
     assert run("mutants", *CHOSEN, "--json", file) == 0
-    rows, last = rows_of(capsys.readouterr().out)
+    rows, last = rows_of(capsys.readouterr().out.replace(f"wrote {file}\n", ""))
     assert rows == {"scale-missing": ["1/1"] * 9, "outputs-through-bfloat16": ["1/1"] * 3 + ["-"] * 6}
     assert last == "12 of 12 mutants rejected, 12 named, 12 rejected without their own signature"
-    trials = json.loads(file.read_text())
+    written = json.loads(file.read_text())
+    assert [one["id"] for one in written["mistakes"]] == list(CHOSEN)
+    assert all(one["sentence"] and one["seen_by"] == ["golden"] for one in written["mistakes"])
+    trials = written["trials"]
     assert len({(t["mistake"], t["variant"], t["form"], t["profile"]) for t in trials}) == len(trials) == 12
     assert all(trial.keys() == {field.name for field in fields(Trial)} for trial in trials)
     assert all(0 < trial["killed"] <= trial["judged"] for trial in trials)
+    shown = {
+        (c["mistake"], c["form"], c["profile"]) for c in written["cases"] if c["units"] is None or c["units"] >= 20
+    }
+    assert shown == {(t["mistake"], t["form"], t["profile"]) for t in trials}
+    assert len({c["case"] for c in written["cases"]}) == trials[0]["judged"]
 
 
 def test_only_the_profiles_asked_for(small, capsys):
@@ -88,8 +103,9 @@ def test_a_survivor_is_counted_and_is_a_failure(harmless, capsys):
 @pytest.mark.parametrize(
     ("words", "reason"),
     [
-        (["scale-forgotten"], "there is no mistake 'scale-forgotten'; linattn mutants lists them"),
-        (["scale-missing", "scale-forgotten"], "there is no mistake 'scale-forgotten'"),
+        (["scale-forgotten"], "there is no mistake 'scale-forgotten'; did you mean scale-"),
+        (["scale-missing", "xyz"], "there is no mistake 'xyz'; linattn mutants --list shows them"),
+        (["--list", "xyz"], "there is no mistake 'xyz'; linattn mutants --list shows them"),
         (["--profile", "fp23"], "no mutant is tried in profile 'fp23'; there are fp32, bf16, fp16"),
         (["--profile", "fp32", "--profile", "fp64"], "no mutant is tried in profile 'fp64'"),
         (["state-in-bfloat16", "--profile", "bf16"], "no mutant is tried in profile 'bf16'"),
@@ -101,3 +117,72 @@ def test_what_selects_nothing_is_refused(words, reason, capsys):
     out, error = capsys.readouterr()
     assert out == ""
     assert error.startswith(f"linattn: {reason}")
+
+
+@pytest.mark.parametrize("option", ["--json", "--html"])
+def test_a_file_that_cannot_be_written_is_refused_before_the_work(option, tmp_path, monkeypatch, capsys):
+    def measured(*arguments):
+        raise AssertionError("the work has begun")
+
+    monkeypatch.setattr(mutants, "measured", measured)
+    assert run("mutants", option, tmp_path) == 2
+    assert capsys.readouterr().err == f"linattn: {tmp_path} cannot be written\n"
+    file = tmp_path / "file"
+    file.write_text("")
+    assert run("mutants", option, file / "matrix") == 2  # no folder
+    assert str(file) in capsys.readouterr().err
+
+
+def test_a_page_shows_mistakes_against_forms_and_cases(small, tmp_path, capsys):
+    chosen = (*CHOSEN, "strides-ignored")
+    page = tmp_path / "new" / "mistakes.html"
+    assert run("mutants", *chosen, "--profile", "fp32", "--html", page) == 0
+    text = page.read_text(encoding="utf-8")
+    assert capsys.readouterr().out.endswith(f"wrote {page}\n")
+    for name in chosen:
+        assert text.count(f'id="{name}"') == 1
+        assert (f'href="#{name}"' in text) == (name != "strides-ignored")  # what laws alone see is in no case
+    rows = re.findall(r'<th scope="row"><a href="#scale-missing".*?</tr>', text, re.DOTALL)
+    cases = list(linattn_golden.cases("linear_attention", "certified"))
+    assert [len(re.findall("<td", row)) for row in rows] == [len(cases)]
+    assert "https://github.com/fla-org/flash-linear-attention/issues/759" in text
+    assert not re.search(r"(src|href)=.?https?://(?!github)", text)  # it needs no other file
+
+
+def test_a_list_has_a_line_for_every_mistake(capsys):
+    assert run("mutants", "--list") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines] == [one.id for one in MISTAKES]
+    assert all(line.endswith(one.sentence) for line, one in zip(lines, MISTAKES, strict=True))
+
+
+def test_of_one_mistake_all_is_told(capsys):
+    assert run("mutants", "--list", "state-transposed-out", "initial-state-overwritten") == 0
+    first, second = capsys.readouterr().out.split("\n\n")
+    assert first.splitlines()[:3] == [
+        "state-transposed-out",
+        "  The final state is returned as (V, K).",
+        "  class       state layout",
+    ]
+    assert "changes     final_state/S\n" in first
+    assert re.search(r"best shown  fp32, linear_attention recurrent: square \(\S+ units\)", first)
+    assert "seen in     https://github.com/fla-org/flash-linear-attention/pull/1191" in second
+    assert "seen by     untouched" in second
+    assert "best shown" not in second
+
+
+@pytest.mark.parametrize(
+    ("units", "words"),
+    [
+        (0, "0"),
+        (19.6, "20"),
+        (999, "999"),
+        (1234, "1.23k"),
+        (56e6, "56M"),
+        (7e9, "7G"),
+        (1e13, "> 1T"),
+        (math.inf, "inf"),
+    ],
+)
+def test_units_in_few_characters(units, words):
+    assert short(units) == words

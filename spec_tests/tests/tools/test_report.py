@@ -4,6 +4,7 @@ import io
 import math
 import shlex
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 from handmade import EACH_SUBSET, PLACES, result, run_of, some_of_each
@@ -43,7 +44,7 @@ def test_rows_are_the_variants_and_the_profiles_of_an_implementation_stay_togeth
 @EACH_SUBSET
 def test_the_gravest_status_agrees_with_the_exit_code(statuses):
     run = some_of_each(statuses)
-    assert (Cell(run.results).status in ("pass", "limit")) == (run.exit_code == 0)
+    assert (Cell(run.results).status in ("pass", "limit", "known")) == (run.exit_code == 0)
 
 
 @pytest.mark.parametrize(
@@ -100,7 +101,21 @@ def test_the_terminal_shows_why_and_the_command_that_runs_it_again_on_one_line()
         assert reproduce(run, group.results[0]) in lines
         assert group.results[0].reason.split()[-1] in " ".join(lines)
     assert "[red]0[/red];" in " ".join(lines)  # brackets are no markup
-    assert lines[-1] == "2 passed, 3 failed, 4 limit, 5 error, 6 unsupported, 7 not run; 0.0 s of checks"
+    assert (
+        lines[-1] == "2 passed, 3 failed, 4 limit, 5 error, 6 known, 7 noted, 8 unsupported, 9 not run; 0.0 s of checks"
+    )
+
+
+def test_known_failures_that_are_not_true_stand_before_the_summary():
+    run = replace(run_of(result("pass")), complaints=("known.toml, failure [2]: expired", "another"))
+    lines = [line for line in printed(run, width=30).splitlines() if line.strip()]
+    assert lines[-3:-1] == ["KNOWN FAILURES known.toml, failure [2]: expired", "KNOWN FAILURES another"]
+    assert run.exit_code == 1
+
+
+def test_a_function_and_a_profile_are_one_line():
+    results = [result(status) for status in ("pass", "pass", "fail", "known", "unsupported", "noted", "not run")]
+    assert terminal.place_line(results) == "kda recurrent fp32: 2 of 4 passed, 1 known, 1 not run"
 
 
 def test_the_terminal_lists_a_few_kinds_of_failure_and_counts_the_rest():
@@ -118,6 +133,7 @@ def test_the_terminal_lists_a_few_kinds_of_failure_and_counts_the_rest():
         ({"pass": 33, "fail": 2, "error": 1, "limit": 4, "not run": 5}, "✗ 3/40"),
         ({"pass": 34, "limit": 2, "unsupported": 7}, "36 (2 limit)"),
         ({"pass": 34, "limit": 2, "not run": 7}, "36 (7 not run)"),
+        ({"pass": 34, "known": 2, "noted": 5}, "36 (2 known)"),
         ({"unsupported": 7}, "unsupported"),
         ({}, "-"),
     ],

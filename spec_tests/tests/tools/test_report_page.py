@@ -3,6 +3,7 @@
 import math
 import re
 from collections import Counter
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -49,10 +50,18 @@ class Page(HTMLParser):
 @EACH_SUBSET
 def test_the_sentence_agrees_with_the_exit_code_and_names_every_count(statuses):
     run = some_of_each(statuses)
-    sentence, judged = html.sentence(run), {"pass", "fail", "limit", "error"} & set(statuses)
+    sentence, judged = html.sentence(run), {"pass", "fail", "limit", "error", "known"} & set(statuses)
     assert ("could not be judged" in sentence) == (run.exit_code == 2)
     assert ("passes all" in sentence) == (judged == {"pass"})
     assert all(re.search(rf"\b{run.counts[status]}\b", sentence) for status in statuses)
+
+
+def test_known_failures_that_are_not_true_stand_on_the_page_and_decide():
+    run = replace(run_of(result("pass")), complaints=("<known>.toml, failure 2: expired",))
+    page = Page(html.render(run))
+    assert "1 known failure must be looked at" in page.of("verdict")[0]
+    assert "✗" in page.of("verdict")[0]
+    assert page.of("reason") == ["<known>.toml, failure 2: expired"]
 
 
 @EACH_SUBSET
@@ -71,7 +80,7 @@ def test_the_page_is_well_formed_and_counts_as_the_run(statuses):
 def test_the_page_shows_reasons_as_they_are_and_how_to_see_each_failure_again():
     run = some_of_each()
     page = Page(html.render(run))
-    failing = [r for r in run.results if r.status in ("fail", "error", "limit")]
+    failing = [r for r in run.results if r.status in ("fail", "error", "limit", "known")]
     assert not page.of("b")
     assert set(page.of("reason")) == {r.reason for r in failing}
     assert set(page.of("code")) == {reproduce(run, r) for r in failing}

@@ -1,4 +1,7 @@
-"""``linattn bench``: time and working memory of the float64 reference against the length of the sequence."""
+"""``linattn bench``: time and working memory of the float64 reference against the length of the sequence.
+
+``linattn bench verdict`` measures the verdict instead.
+"""
 
 import argparse
 import json
@@ -15,7 +18,7 @@ import numpy as np
 from linattn import forms
 from linattn.record import Variant
 from linattn.variants import variant as find
-from linattn_tools.commands import count
+from linattn_tools.commands import bench_verdict, count
 
 VARIANTS = ("linear_attention", "simple_gla", "gated_delta_rule", "kda")
 HEADS = 8
@@ -30,6 +33,7 @@ def add(subparsers: Any) -> None:
     )
     command.add_argument("--json", type=Path, metavar="FILE", help="write the measurements")
     command.set_defaults(run=run, extra="spec")
+    bench_verdict.add(command.add_subparsers(title="instead", metavar="verdict"))
 
 
 def run(options: argparse.Namespace) -> int:

@@ -2,18 +2,15 @@
 
 import argparse
 import json
-import re
+import math
+import time
 import traceback
-from collections.abc import Iterator
-from itertools import groupby, islice
-from operator import attrgetter
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from linattn.record import FORMS
 from linattn_tools.commands import count
-
-ANNOUNCED = 3  # failures of a function and profile that are shown as they come; the reports have all of them
 
 
 def add(subparsers: Any) -> None:
@@ -28,12 +25,25 @@ def add(subparsers: Any) -> None:
     command.add_argument(
         "--profile", action="append", default=[], metavar="P", help="only this profile, for example fp32"
     )
+    command.add_argument("--level", metavar="L", help="smoke: a verdict in seconds; core (default); full: everything")
+    command.add_argument(
+        "--budget", type=count, metavar="S", help="seconds for the run: the most telling checks first, no new one then"
+    )
+    command.add_argument(
+        "--live", type=count, metavar="N", help="draw N cases for every function and profile (at level full: 50)"
+    )
+    command.add_argument("--seed", type=int, default=0, metavar="N", help="draw other cases (default: 0)")
     command.add_argument("--json", type=Path, metavar="FILE", help="write all results as JSON")
     command.add_argument("--html", type=Path, metavar="FILE", help="write a page to read")
     command.add_argument(
         "--log", type=Path, metavar="FILE", help="results as they come (default: .linattn/BACKEND.jsonl)"
     )
-    command.add_argument("--resume", action="store_true", help="keep the results that the log has")
+    again = command.add_mutually_exclusive_group()
+    again.add_argument("--resume", action="store_true", help="keep the results that the log has")
+    again.add_argument("--last-failed", action="store_true", help="only what failed or gave no result, says the log")
+    command.add_argument(
+        "--known", type=Path, metavar="FILE", help="known failures (default: known_failures.toml beside path.py)"
+    )
     command.add_argument("--timeout", type=count, default=120, metavar="S", help="seconds for one check (default: 120)")
     command.add_argument("--workers", type=count, metavar="N", help="processes (default: one per core)")
     command.set_defaults(run=run, extra="spec")
@@ -43,27 +53,66 @@ def run(options: argparse.Namespace) -> int:
     from rich.console import Console
 
     from linattn_spec import runner
-    from linattn_spec.plan import Selection, plan
+    from linattn_spec.known import known
+    from linattn_spec.plan import most_telling_first, plan
     from linattn_spec.results import Run
+    from linattn_tools import session
     from linattn_tools.report.terminal import print_matrix
 
+    deadline = time.time() + (options.budget or math.inf)
     backend = loaded(options.backend)
     refuse_unknown(options, backend)
-    checks = plan(backend, Selection(tuple(options.variant), tuple(options.form), tuple(options.profile)))
-    if not checks:
+    selection = selected(options)
+    planned = plan(backend, selection)
+    if not planned:
         raise ValueError(f"{options.backend} implements nothing of what was selected")
-    environment = runner.environment(options.backend, backend)
-    found = announced(collect(options, environment, checks), checks)
-    finished = Run(environment, tuple(until_interrupted(found, checks)))
+    environment = runner.environment(options.backend, backend) | {"level": selection.level}
+    expected = known(options.backend, backend, options.known)
+    log = options.log or session.log_of(options.backend)
+    checks, kept = begun(options, planned, environment, expected, log)
+    ordered = most_telling_first(checks) if options.budget else checks
+
+    def fresh(left: list) -> Any:
+        return runner.run(options.backend, left, options.timeout, options.workers, deadline)
+
+    found = map(expected.apply, session.collect(ordered, kept, fresh, log))
+    results = {r.check: r for r in session.until_interrupted(session.announced(found, ordered), ordered)}
+    in_order = tuple(results[check] for check in checks)
+    finished = Run(environment, in_order, expected.complaints(in_order, selection))
     print_matrix(finished, Console())
+    if finished.counts["not run"]:
+        print(f"go on with {'--last-failed' if options.last_failed else '--resume'}")
     write_reports(finished, options)
     return finished.exit_code
+
+
+def selected(options: argparse.Namespace) -> Any:
+    """What failed last may be of any level."""
+    from linattn_spec import live
+    from linattn_spec.plan import Selection
+
+    level = options.level or ("full" if options.last_failed else "core")
+    drawn = live.scenario(options.seed, options.live or live.EXAMPLES) if options.live or options.seed else ""
+    return Selection(tuple(options.variant), tuple(options.form), tuple(options.profile), level, drawn)
+
+
+def begun(options: argparse.Namespace, planned: list, environment: dict[str, Any], expected: Any, log: Path) -> Any:
+    """What of the plan is run, and the results of an earlier run that are kept."""
+    from linattn_spec.results import start_log
+    from linattn_tools import session
+
+    if options.last_failed:
+        return session.failed(planned, log, environment, expected), {}
+    if options.resume and log.exists():
+        return planned, session.earlier(log, environment)
+    start_log(log, environment)
+    return planned, {}
 
 
 def loaded(name: str) -> Any:
     """The backend. Raises ``ValueError`` where there is none; what fails inside its own file is shown in full."""
     from linattn_spec import NoBackend, load
-    from linattn_spec.backend import BUILT_IN
+    from linattn_spec.loading import BUILT_IN
 
     try:
         return load(name)
@@ -89,59 +138,12 @@ def refuse_unknown(options: argparse.Namespace, backend: Any) -> None:
                 raise ValueError(f"{options.backend} has no {option} {name!r}; it has {', '.join(sorted(names))}")
 
 
-def until_interrupted(found: Iterator[Any], checks: list) -> list[Any]:
-    """All results; after Ctrl-C those that are there, and the rest as not run."""
-    from linattn_spec.results import Result
-
-    results = []
-    try:
-        for result in found:
-            results.append(result)
-    except KeyboardInterrupt:
-        results += [Result(check, "not run", "interrupted") for check in checks[len(results) :]]
-    return results
-
-
-def collect(options: argparse.Namespace, environment: dict[str, Any], checks: list) -> Iterator[Any]:
-    """The results of the planned checks, in their order: from the log, or from a worker and into the log."""
-    from linattn_spec import results, runner
-
-    log = options.log or Path(".linattn") / f"{re.sub(r'[^A-Za-z0-9.-]+', '-', options.backend)}.jsonl"
-    known = {}
-    if options.resume and log.exists():
-        known = {r.check: r for r in results.read_log(log, environment) if r.status not in ("error", "not run")}
-    else:
-        results.start_log(log, environment)
-    fresh = runner.run(options.backend, [c for c in checks if c not in known], options.timeout, options.workers)
-    for check in checks:
-        if check in known:
-            yield known[check]
-        else:
-            result = next(fresh)
-            results.append(log, result)
-            yield result
-
-
-def announced(found: Iterator[Any], checks: list) -> Iterator[Any]:
-    """The results, while one line for every function and profile says how it went."""
-    from linattn_tools.report.terminal import status_line
-
-    for (variant, column, profile), group in groupby(checks, key=attrgetter("variant", "column", "profile")):
-        results = []
-        for result in islice(found, len(list(group))):
-            results.append(result)
-            wrong = sum(r.status in ("fail", "error") for r in results)
-            if result.status in ("fail", "error") and wrong <= ANNOUNCED:
-                print(status_line(result), flush=True)
-            yield result
-        passed = sum(result.status == "pass" for result in results)
-        judged = sum(result.status not in ("unsupported", "not run") for result in results)
-        print(f"{variant} {column} {profile}: {passed} of {judged} passed", flush=True)
-
-
 def write_reports(finished: Any, options: argparse.Namespace) -> None:
+    from linattn_tools.report.unjudged import unjudged
+
     for path in filter(None, (options.json, options.html)):
         path.parent.mkdir(parents=True, exist_ok=True)
+    missing = unjudged(finished) if options.json or options.html else []
     if options.json:
         from linattn_spec.verdict import LIMITS
 
@@ -150,6 +152,8 @@ def write_reports(finished: Any, options: argparse.Namespace) -> None:
             "limits": LIMITS,
             "counts": dict(finished.counts),
             "exit_code": finished.exit_code,
+            "known_failures": list(finished.complaints),
+            "unjudged": [asdict(one) for one in missing],
             "results": [json.loads(result.to_json()) for result in finished.results],
         }
         options.json.write_text(json.dumps(content, indent=1) + "\n")
@@ -157,5 +161,5 @@ def write_reports(finished: Any, options: argparse.Namespace) -> None:
     if options.html:
         from linattn_tools.report.html import render
 
-        options.html.write_text(render(finished), encoding="utf-8")
+        options.html.write_text(render(finished, missing), encoding="utf-8")
         print(f"wrote {options.html}")

@@ -3,9 +3,9 @@
 import argparse
 import json
 import multiprocessing
+import os
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -18,31 +18,68 @@ CAUSAL = ("recurrent", "chunkwise", "parallel")
 def add(subparsers: Any) -> None:
     command = subparsers.add_parser("mutants", help="measure the suite: run every documented mistake through it")
     command.add_argument("mistake", nargs="*", help="ids of mistakes (default: all)")
+    command.add_argument("--list", action="store_true", help="say what the mistakes are instead; of ids, all there is")
     command.add_argument("--profile", action="append", metavar="P", help=f"default: {', '.join(PROFILES)}")
-    command.add_argument("--json", type=Path, metavar="FILE", help="write the kill matrix")
+    command.add_argument("--json", type=Path, metavar="FILE", help="write the kill matrix, and mistakes against cases")
+    command.add_argument("--html", type=Path, metavar="FILE", help="write both as a page to read")
     command.set_defaults(run=run, extra="spec")
 
 
 def run(options: argparse.Namespace) -> int:
     from linattn_spec.mistakes import MISTAKES, mistake
-    from linattn_spec.mistakes.power import trials
-    from linattn_tools.progress import track
 
     chosen = tuple(mistake(name).id for name in options.mistake)
     shown = [one for one in MISTAKES if one.id in (chosen or [one.id])]
+    if options.list:
+        print("\n".join(listed(shown, in_full=bool(chosen))))
+        return 0
     refuse_untried(options.profile or (), shown)
+    for path in filter(None, (options.json, options.html)):
+        refuse_unwritable(path)
     profiles = tuple(options.profile or PROFILES)
-    places = [(variant.name, form) for variant in VARIANTS for form in CAUSAL if form in variant.forms]
-    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = [pool.submit(trials, *place, profiles, chosen) for place in places]
-        done = [trial for future in track(as_completed(found), len(found), "mutants") for trial in future.result()]
-    print(f"{'mistake':34} {'kind':14} " + " ".join(f"{f'{p} {f[:5]}':>11}" for p in profiles for f in CAUSAL))
+    trials, sights = measured(profiles, chosen, with_sights=bool(options.json or options.html))
+    print(f"{'mistake':34} {'kind':16} " + " ".join(f"{f'{p} {f[:5]}':>11}" for p in profiles for f in CAUSAL))
     for one in shown:
-        print(row(one, [trial for trial in done if trial.mistake == one.id], profiles))
-    print("\n" + summary(done))
-    if options.json:
-        options.json.write_text(json.dumps([asdict(trial) for trial in done], indent=1) + "\n")
-    return int(not all(trial.killed for trial in done))
+        print(row(one, [trial for trial in trials if trial.mistake == one.id], profiles))
+    print("\n" + summary(trials))
+    write_reports(options, shown, trials, sights)
+    return int(not all(trial.killed for trial in trials))
+
+
+def measured(profiles: tuple[str, ...], chosen: tuple[str, ...], with_sights: bool) -> tuple[list[Any], list[Any]]:
+    """All trials; and how far every case shows every mistake."""
+    from linattn_tools.progress import track
+
+    places = [(variant.name, form) for variant in VARIANTS for form in CAUSAL if form in variant.forms]
+    trials, sights = [], []
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = [pool.submit(measured_at, *place, profiles, chosen, with_sights) for place in places]
+        for future in track(as_completed(found), len(found), "mutants"):
+            some, seen = future.result()
+            trials += some
+            sights += seen
+    return trials, sights
+
+
+def measured_at(
+    variant: str, form: str, profiles: tuple[str, ...], chosen: tuple[str, ...], with_sights: bool
+) -> tuple[list[Any], list[Any]]:
+    """One variant and form, in a worker."""
+    from linattn_spec.mistakes import power
+
+    trials = power.trials(variant, form, profiles, chosen)
+    return trials, power.sights(variant, form, profiles, chosen) if with_sights else []
+
+
+def listed(mistakes: list[Any], in_full: bool) -> Iterable[str]:
+    from linattn_tools.report import catalogue
+
+    if not in_full:
+        yield from (f"{one.id:42} {one.kind:16} {one.sentence}" for one in mistakes)
+        return
+    for n, one in enumerate(mistakes):
+        yield from ([""] if n else [])
+        yield from catalogue.page(one)
 
 
 def refuse_untried(profiles: Iterable[str], mistakes: list[Any]) -> None:
@@ -52,17 +89,42 @@ def refuse_untried(profiles: Iterable[str], mistakes: list[Any]) -> None:
             raise ValueError(f"no mutant is tried in profile {name!r}; there are {', '.join(PROFILES)}")
 
 
+def refuse_unwritable(path: Path) -> None:
+    """Before the work, not after it."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir() or not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise ValueError(f"{path} cannot be written")
+
+
 def row(mistake: Any, trials: Iterable[Any], profiles: tuple[str, ...]) -> str:
-    """Variants in which it is rejected, of those to which it applies."""
-    cells = []
-    for profile in profiles:
-        for form in CAUSAL:
-            here = [trial for trial in trials if (trial.profile, trial.form) == (profile, form)]
-            cells.append(f"{sum(bool(t.killed) for t in here)}/{len(here)}" if here else "-")
-    return f"{mistake.id:34} {mistake.kind:14} " + " ".join(f"{cell:>11}" for cell in cells)
+    """Variants in which it is rejected by all checks that must reject it, of those to which it applies."""
+    from linattn_tools.report.catalogue import tally
+
+    cells = (tally(trials, profile, form) for profile in profiles for form in CAUSAL)
+    return f"{mistake.id:34} {mistake.kind:16} " + " ".join(f"{cell:>11}" for cell in cells)
 
 
 def summary(trials: list[Any]) -> str:
-    killed, named = sum(bool(t.killed) for t in trials), sum(t.is_named for t in trials)
-    without = sum(bool(t.killed_without) for t in trials)
-    return f"{killed} of {len(trials)} mutants rejected, {named} named, {without} rejected without their own signature"
+    """How many mutants each check that must reject them has rejected."""
+    golden = [trial for trial in trials if trial.check == "golden"]
+    parts = [rejected("mutants", golden)] if golden else []
+    if golden:
+        parts.append(f"{sum(t.is_named for t in golden)} named")
+        parts.append(f"{sum(bool(t.killed_without) for t in golden)} rejected without their own signature")
+    laws = [trial for trial in trials if trial.check != "golden"]
+    return ", ".join(parts + ([f"by laws: {rejected('mutants', laws)}"] if laws else []))
+
+
+def rejected(what: str, trials: list[Any]) -> str:
+    return f"{sum(bool(t.killed) for t in trials)} of {len(trials)} {what} rejected"
+
+
+def write_reports(options: argparse.Namespace, mistakes: list[Any], trials: list[Any], sights: list[Any]) -> None:
+    from linattn_tools.report import catalogue
+
+    if options.json:
+        options.json.write_text(json.dumps(catalogue.as_json(mistakes, trials, sights), indent=1) + "\n")
+        print(f"wrote {options.json}")
+    if options.html:
+        options.html.write_text(catalogue.render(mistakes, trials, sights, summary(trials)), encoding="utf-8")
+        print(f"wrote {options.html}")

@@ -34,24 +34,37 @@ def run(options: argparse.Namespace) -> int:
     print(f"{check.id}: {result.status}" + (f"\n{result.reason}" if result.reason else ""))
     if result.status == "unsupported":
         return 2
+    if check.kind == "live":
+        return run_smallest(options, result)
     subject = subject_of(backend, check)
     for line in comparisons(subject, check.kind) if result.status != "error" else ():
         print(line)
-    script = options.out / f"repro-{re.sub(r'[^A-Za-z0-9.]+', '-', check.id)}.py"
+    script = options.out / f"repro-{re.sub(r'[^A-Za-z0-9.]+', '-', check.id)[:200]}.py"
     print(f"\n{snippet.write(subject, result, script, options.backend)}")
     print(f"# written to {script}, its arrays to {script.with_suffix('.npz')}")
-    return int(result.status not in ("pass", "limit"))
+    return int(result.status not in ("pass", "limit", "noted"))
+
+
+def run_smallest(options: argparse.Namespace, result: Any) -> int:
+    """Of a live check the smallest wrong case, shown like any other."""
+    from linattn_spec import live
+
+    smallest = live.smallest(result)
+    if smallest is None:
+        return int(result.status != "pass")
+    options.id = smallest.id
+    return run(options)
 
 
 def refuse_unknown(backend: Any, check: Any) -> None:
     """An id may be well formed and name nothing. Raises ``ValueError`` that says what there is."""
-    import linattn_golden
-    from linattn_spec import checks
+    from linattn_spec import checks, live
+    from linattn_spec.subject import case_of
 
-    linattn_golden.case(check.case)
+    live.parse(check.scenario) if check.kind == "live" else case_of(check.case)
     backend.function(check.variant, check.column)
-    if check.kind not in checks.CHECKS:
-        raise ValueError(f"check must be one of {', '.join(checks.CHECKS)}; got {check.kind!r}")
+    if check.kind not in (*checks.CHECKS, "live"):
+        raise ValueError(f"check must be one of {', '.join((*checks.CHECKS, 'live'))}; got {check.kind!r}")
 
 
 def comparisons(subject: Any, kind: str) -> Iterator[str]:

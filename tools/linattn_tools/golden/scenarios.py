@@ -49,7 +49,9 @@ SCENARIOS = (
         numbers={"scale": 0.5},
     ),
     Scenario("odd-dims", "2 7 3 3 3 5 11", "all dimensions differ: mixed-up axes, batches and heads", gradients=True),
-    Scenario("square", "2 7 2 2 2 4 4", "K = V: a transposed state has the right shape and the wrong values"),
+    Scenario(
+        "square", "2 7 2 2 2 4 4", "K = V: a transposed state has the right shape and the wrong values", gradients=True
+    ),
     Scenario("long", "1 33 2 2 2 8 6", "longer than a chunk of 16 or 32, with a short last chunk", gradients=True),
     Scenario(
         "long-fresh",
@@ -58,7 +60,12 @@ SCENARIOS = (
         numbers={"scale": 1.0},
         initial=False,
     ),
-    Scenario("grouped-query", "2 7 6 2 2 5 3", "more query than key/value heads: heads repeat, they do not tile"),
+    Scenario(
+        "grouped-query",
+        "2 7 6 2 2 5 3",
+        "more query than key/value heads: heads repeat, they do not tile",
+        gradients=True,
+    ),
     Scenario("grouped-value", "2 7 2 2 6 5 3", "more value than query and key heads"),
     Scenario(
         "large-scores",

@@ -1,6 +1,6 @@
 """The report as one page: it needs no other file, no network and no scripts."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import lru_cache, partial
 from inspect import getdoc
 from typing import Any
@@ -12,8 +12,19 @@ from linattn_spec.profiles import PROFILES
 from linattn_spec.results import STATUSES, Run
 from linattn_spec.verdict import LIMITS
 from linattn_tools.report.matrix import JUDGED, Cell, Matrix, failures, matrix, percent, reproduce, unsupported
+from linattn_tools.report.unjudged import Unjudged
 
-MARKS = {"pass": "✓", "fail": "✗", "limit": "△", "error": "!", "unsupported": "-", "not run": "○", "": ""}
+MARKS = {
+    "pass": "✓",
+    "fail": "✗",
+    "limit": "△",
+    "error": "!",
+    "known": "◇",
+    "noted": "◦",
+    "unsupported": "-",
+    "not run": "○",
+    "": "",
+}
 FORMS = {
     "recurrent": "token by token, as in decoding",
     "chunkwise": "chunk by chunk, as kernels for training do",
@@ -29,13 +40,15 @@ ASIDES = {  # what is said of the checks that do not pass: of one, of several
     "fail": ("gives a wrong result", "give wrong results"),
     "error": ("gives no result", "give no result"),
     "limit": ("is wrong beyond the range that it declares", "are wrong beyond the range that it declares"),
+    "known": ("fails as is known", "fail as is known"),
     "not run": ("was not reached", "were not reached"),
+    "noted": ("measures a property", "measure a property"),
     "unsupported": ("lies outside of what it offers", "lie outside of what it offers"),
 }
 
 
-def render(run: Run) -> str:
-    """The page of a run."""
+def render(run: Run, missing: Sequence[Unjudged] = ()) -> str:
+    """The page of a run; ``missing``, of ``unjudged``, says what it could not judge."""
     whole = matrix(run)
     return template().render(
         run=run,
@@ -44,6 +57,7 @@ def render(run: Run) -> str:
         sentence=sentence(run),
         failures=failures(whole),
         unsupported=unsupported(run),
+        unjudged=[one for one in missing if one.says_something],
         everything=Cell(run.results),
         nothing=Cell(()),
         kind_words={kind: first_line(check) for kind, check in CHECKS.items()},
@@ -81,7 +95,8 @@ def sentence(run: Run) -> str:
         verdict = f"passes all {judged} checks that it could be given"
     else:
         verdict = f"passes {counts['pass']} of the {judged} checks that it could be given"
-    asides = (counted(counts[status], *words) for status, words in ASIDES.items())
+    asides = [counted(counts[status], *words) for status, words in ASIDES.items()]
+    asides.append(counted(len(run.complaints), "known failure must be looked at", "known failures must be looked at"))
     return "; ".join([f"{name(run)} {verdict}", *filter(None, asides)]) + "."
 
 

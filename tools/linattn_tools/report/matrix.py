@@ -10,10 +10,12 @@ from operator import attrgetter
 
 import linattn
 from linattn.record import FORMS, Variant
+from linattn_spec import live
 from linattn_spec.results import Result, Run, worst
 
-SEVERITY = ("fail", "error", "not run", "limit", "pass", "unsupported")  # what a cell shows: the first that it has
-FAILING = ("fail", "error", "limit")
+# What a cell shows: the first that it has.
+SEVERITY = ("fail", "error", "not run", "limit", "known", "pass", "noted", "unsupported")
+FAILING = ("fail", "error", "limit", "known")
 JUDGED = ("pass", *FAILING)
 
 
@@ -155,21 +157,22 @@ def of_status(whole: Matrix, status: str) -> Iterator[Failures]:
         results = tuple(result for result in cell.failing if result.status == status)
         if results:
             place = f"{variant.title}, {column.title}, {column.profile}"
-            by_reason.setdefault(results[0].reason, []).append((place, results))
+            by_reason.setdefault(results[0].reason.partition("\n")[0], []).append((place, results))
     for group in by_reason.values():
         places = tuple(place for place, _ in group)
         yield Failures(status, places, tuple(result for _, results in group for result in results))
 
 
-def unsupported(run: Run) -> list[tuple[str, int]]:
+def unsupported(run: Run | Cell) -> list[tuple[str, int]]:
     """Why checks lie outside of what is offered, and how many; what follows a semicolon is particular to a case."""
     reasons = (r.reason.partition(";")[0] or "no reason given" for r in run.results if r.status == "unsupported")
     return Counter(reasons).most_common()
 
 
 def reproduce(run: Run, result: Result) -> str:
-    """The one command that runs a check again."""
-    return f"linattn repro {shlex.quote(result.check.id)} --backend {shlex.quote(run.environment['backend'])}"
+    """The one command that runs a check again, of a live one its smallest wrong case."""
+    check = live.smallest(result) or result.check
+    return f"linattn repro {shlex.quote(check.id)} --backend {shlex.quote(run.environment['backend'])}"
 
 
 def percent(load: float) -> str:

@@ -10,7 +10,14 @@ from linattn_spec.results import STATUSES, Result, Run
 from linattn_tools.report.matrix import Cell, Failures, Matrix, failures, matrix, percent, reproduce
 
 SHOWN = 10  # groups of failures
-COLOURS = {"pass": "green", "fail": "red", "error": "magenta", "limit": "yellow", "not run": "yellow"}
+COLOURS = {
+    "pass": "green",
+    "fail": "red",
+    "error": "magenta",
+    "limit": "yellow",
+    "known": "yellow",
+    "not run": "yellow",
+}
 VERDICTS = {0: "green", 1: "red", 2: "yellow"}  # by exit code
 MARKS, PLAIN_MARKS = "✓✗", "+x"  # the second where a terminal has no Unicode
 
@@ -25,6 +32,8 @@ def print_matrix(run: Run, console: Console) -> None:
     if len(groups) > SHOWN:
         rest = sum(len(group.results) for group in groups[SHOWN:])
         console.print(f"... and {rest} more failures\n", highlight=False)
+    for complaint in run.complaints:
+        console.print(Text(f"KNOWN FAILURES {complaint}\n", "red"), soft_wrap=True)
     console.print(Text(summary(run), VERDICTS[run.exit_code]), soft_wrap=True)
 
 
@@ -51,7 +60,7 @@ def headline(cell: Cell, marks: str) -> str:
     failed = cell.counts["fail"] + cell.counts["error"]
     if failed:
         return f"{marks[1]} {failed}/{cell.judged}"
-    if cell.status in ("limit", "not run"):
+    if cell.status in ("limit", "known", "not run"):
         return f"{cell.judged} ({cell.counts[cell.status]} {cell.status})"
     return f"{marks[0]} {cell.judged}" if cell.judged else cell.status or "-"
 
@@ -69,6 +78,14 @@ def summary(run: Run) -> str:
     words = {"pass": "passed", "fail": "failed"}
     counts = ", ".join(f"{run.counts[status]} {words.get(status, status)}" for status in STATUSES)
     return f"{counts}; {sum(result.seconds for result in run.results):.1f} s of checks"
+
+
+def place_line(results: list[Result]) -> str:
+    """All results of a function and profile on one line."""
+    check, cell = results[0].check, Cell(tuple(results))
+    aside = (f", {cell.counts[name]} {name}" for name in ("limit", "known", "not run") if cell.counts[name])
+    judged = f"{cell.counts['pass']} of {cell.judged} passed"
+    return f"{check.variant} {check.column} {check.profile}: {judged}{''.join(aside)}"
 
 
 def status_line(result: Result) -> str:

@@ -1,0 +1,85 @@
+"""A kernel: the forms of the reference in emulated arithmetic, with all the freedom that an implementation has."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from types import FunctionType, SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+from linattn import algebra, forms
+from linattn.record import Variant
+from linattn.variants import simple_gla
+from linattn_spec.emulated.array import Arithmetic, emulated, rounded
+from linattn_spec.frameworks import typed
+from linattn_spec.profiles import Profile
+
+Results = dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Kernel:
+    """How an implementation computes. Bits that are 0 are those of the profile."""
+
+    name: str
+    chunk: int = 0  # 0: token by token
+    order: str = ""  # of the terms of a sum: "forwards" or "backwards", one by one; "": as NumPy pleases
+    decays: Callable[..., Any] = algebra.decays
+    products: Callable[..., Any] = algebra.products
+    solve: Callable[..., Any] = algebra.unit_lower_solve
+    step: Callable[..., Any] | None = None  # None: that of the record
+    scaled_queries: bool = False  # the scale multiplies the queries, not what they read
+    bits: int = 0  # of every result
+    operand_bits: int = 0  # of contractions
+    state_bits: int = 0  # that are kept from one token to the next
+
+    def __call__(self, variant: Variant, profile: Profile, inputs: Mapping[str, Any], state: tuple) -> Results:
+        """The results as stored, by the names of the verdict."""
+        return stored(profile, self.computed(variant, profile, inputs, state))
+
+    def computed(self, variant: Variant, profile: Profile, inputs: Mapping[str, Any], state: tuple) -> Results:
+        """The results before they are stored."""
+        arithmetic = self.arithmetic(profile)
+        arrays = {name: emulated(np.asarray(x, dtype=float), arithmetic) for name, x in inputs.items()}
+        start = tuple(emulated(x, arithmetic) for x in state)
+        if self.scaled_queries:
+            arrays |= {"q": arrays["q"] * arrays["scale"], "scale": emulated(1.0, arithmetic)}
+        own = self.exchanged(variant)
+        state, output = (
+            forms.chunkwise(own, start, arrays, self.chunk) if self.chunk else forms.recurrent(own, start, arrays)
+        )
+        final = {f"final_state/{item.name}": x for item, x in zip(variant.state, state, strict=True)}
+        return {name: np.asarray(x) for name, x in ({"output": output} | final).items()}
+
+    def arithmetic(self, profile: Profile) -> Arithmetic:
+        bits = self.bits or profile.bits
+        return Arithmetic(
+            np.float64 if bits > 24 else np.float32, self.operand_bits or profile.operand_bits, bits, self.order
+        )
+
+    def exchanged(self, variant: Variant) -> Variant:
+        """The same two functions with other ways to compute their parts."""
+        parts = {"decays": self.decays, "products": self.products, "unit_lower_solve": self.solve}
+        gated = SimpleNamespace(parallel=with_parts(simple_gla.parallel, parts))
+        own = replace(variant, step=self.step or variant.step)
+        if variant.parallel:
+            own = replace(own, parallel=with_parts(variant.parallel, parts | {"simple_gla": gated}))
+        return replace(own, step=with_state_bits(own.step, self.state_bits)) if self.state_bits else own
+
+
+def with_parts(function: Any, parts: Mapping[str, Any]) -> FunctionType:
+    """The same code with other functions behind the names that it calls."""
+    return FunctionType(function.__code__, function.__globals__ | parts, argdefs=function.__defaults__)
+
+
+def with_state_bits(step: Callable[..., Any], bits: int) -> Callable[..., Any]:
+    def rounding(*state: Any, **token: Any) -> Any:
+        state, output = step(*state, **token)
+        return tuple(emulated(rounded(np.asarray(x), bits), x.arithmetic) for x in state), output
+
+    return rounding
+
+
+def stored(profile: Profile, results: Mapping[str, Any]) -> Results:
+    """Rounded to the dtypes in which a profile exchanges them."""
+    return {name: typed(x, profile.array if name == "output" else profile.state).values for name, x in results.items()}

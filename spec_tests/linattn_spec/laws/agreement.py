@@ -1,0 +1,90 @@
+"""Laws between functions of one backend: of one variant, and of two variants of which one contains the other."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from linattn import forms, validate
+from linattn.lattice import EDGES, Edge
+from linattn.variants import variant
+from linattn_spec.backend import Function, Unsupported
+from linattn_spec.comparison import Comparison
+from linattn_spec.exchange import Exchange
+from linattn_spec.laws.law import SLACK, Law, returned
+from linattn_spec.subject import Subject, truth_of
+
+
+def agreement(subject: Subject) -> Iterator[Comparison]:
+    """A function gives what the first other one of its variant gives that takes the case and sees as many tokens."""
+    mine = subject.exchange.function
+    for theirs in others(subject, mine.variant, (subject.state, subject.data.inputs), subject.case.dims):
+        other = theirs.function
+        if other.column != mine.column and (other.form == "bidirectional") == (mine.form == "bidirectional"):
+            units = truth_of(subject.case.id, theirs.profile, other.form).units
+            larger = {name: np.maximum(x, units[name]) for name, x in subject.truth.units.items()}
+            want = theirs(subject.data.inputs, subject.state)
+            yield Comparison(returned(subject.run(), want), want, larger, SLACK, f"against {other.column}: ")
+            return
+    raise Unsupported(f"no other function of {mine.variant} takes the case")
+
+
+def reduction(subject: Subject) -> Iterator[Comparison]:
+    """A variant that contains this one gives its results, in the same form, when it is restricted to it."""
+    inputs, _ = validate.complete(subject.variant, subject.data.inputs)
+    found = [(edge, theirs) for edge in EDGES for theirs in containing(subject, edge, inputs)]
+    if not found:
+        raise Unsupported(f"no variant that contains {subject.variant.name} takes the case in this form")
+    whole, names = subject.run(), [f"final_state/{item.name}" for item in subject.variant.state]
+    for edge, theirs in found:
+        states, output = edge.through(lambda *point, theirs=theirs: run(theirs, *point), start(subject), inputs)
+        got = returned({"output": output, **dict(zip(names, states, strict=False))}, whole)
+        yield Comparison(got, whole, subject.truth.units, SLACK, f"{edge.general}, {edge.restriction}: ")
+
+
+def containing(subject: Subject, edge: Edge, inputs: dict[str, Any]) -> list[Exchange]:
+    """The function of the same form at the general end, if this is the special one; the same column before others."""
+    if edge.special != subject.variant.name:
+        return []
+    mine, (state, mapped) = subject.exchange.function, edge.into(start(subject), inputs)
+    point = (None if mine.form == "bidirectional" else state, mapped)
+    dims = {**subject.case.dims, **forms.dims(variant(edge.general), mapped)}
+    same = [x for x in others(subject, edge.general, point, dims) if x.function.form == mine.form]
+    return sorted(same, key=lambda x: x.function.column != mine.column)[:1]
+
+
+def start(subject: Subject) -> tuple:
+    """A state; where every token sees every token it is mapped, and not used."""
+    return subject.data.initial_state or ()
+
+
+def run(exchange: Exchange, state: tuple, inputs: dict[str, Any]) -> tuple[tuple, Any]:
+    """The final state and the outputs, as the lattice has them."""
+    results = exchange(inputs, None if exchange.function.form == "bidirectional" else state)
+    return tuple(x for name, x in results.items() if name != "output"), results["output"]
+
+
+def others(subject: Subject, name: str, point: tuple[tuple | None, Any], dims: dict[str, int]) -> Iterator[Exchange]:
+    """The functions of a variant that promise the profile and take these arrays."""
+    backend, promised = subject.exchange.backend, subject.exchange.profile.name
+    for function in backend.functions:
+        profile = next((p for p in function.profiles if p.name == promised), None)
+        if function.variant != name or profile is None:
+            continue
+        exchange = Exchange(backend, function, profile)
+        try:
+            function.check_accepts(dims)
+            exchange.arguments(point[1], point[0])
+        except Unsupported:
+            continue
+        yield exchange
+
+
+def is_special(function: Function) -> bool:
+    return any(edge.special == function.variant for edge in EDGES)
+
+
+AGREEMENT = (
+    Law("agreement", agreement, ("odd-dims", "long", "recipe-64")),
+    Law("reduction", reduction, ("odd-dims", "recipe-64"), applies=is_special),
+)

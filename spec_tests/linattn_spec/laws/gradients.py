@@ -1,0 +1,116 @@
+"""Gradients against the proven ones: by every input and the initial state, for losses on the outputs, on the final
+state, and on both. They have an oracle, and are planned like laws.
+
+The unit of a gradient is what a backward pass of the reference strays in random arithmetic, as for results.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+import linattn_golden
+from linattn import flat
+from linattn.numbers import noise, tape
+from linattn.record import Variant
+from linattn.variants import variant as find_variant
+from linattn_golden import Case
+from linattn_spec import backward, verdict
+from linattn_spec.backend import Function
+from linattn_spec.comparison import Comparison
+from linattn_spec.laws.law import Law
+from linattn_spec.profiles import BITS, SMALLEST, Profile
+from linattn_spec.subject import Subject
+from linattn_spec.verdict import Truth
+
+SCENARIOS = ("odd-dims", "square", "long", "grouped-query", "gates-strong", "gates-reset")
+SEEN = {"both": "outputs and state", "output": "the outputs alone", "state": "the state alone"}
+SAMPLES = 8
+FLUSHED = 2.0**10  # a gradient is a sum of so many products, each of which may underflow
+
+
+def compare(loss: str) -> Callable[[Subject], Iterator[Comparison]]:
+    def gradient(subject: Subject) -> Iterator[Comparison]:
+        names = linattn_golden.of_loss(loss, subject.data.cotangents)
+        cotangents = {name: subject.data.cotangents[name] for name in names}
+        got = backward.gradients(subject.exchange, subject.data.inputs, subject.state, cotangents)
+        proven = truth_of(subject.case.id, subject.exchange.profile, subject.exchange.function.form, loss)
+        yield Comparison(got, proven.values, proven.units, what=f"gradients, loss on {SEEN[loss]}: ")
+
+    return gradient
+
+
+@lru_cache(maxsize=256)
+def truth_of(case_id: str, profile: Profile, form: str, loss: str) -> Truth:
+    """The golden gradients, and their units."""
+    case = linattn_golden.case(case_id)
+    variant, values = find_variant(case.variant), proven(case_id, loss)
+    spreads = [strayed(case_id, profile, way, loss) for way in ways(case, form)]
+    units = {n: np.max([unit(variant, profile, n, x, s[n]) for s in spreads], axis=0) for n, x in values.items()}
+    return Truth(values, units)
+
+
+def ways(case: Case, form: str) -> Iterator[tuple[str, int, bool]]:
+    """As for results; closed forms also with decays as differences of cumulative sums. Going backwards, the gradients
+    by the sums up to two tokens cancel in all that lies before both: products of decays do not show this.
+    """
+    data = linattn_golden.load(case)
+    for way, chunk in verdict.ways(find_variant(case.variant), form):
+        chunk = min(chunk, case.dims["T"])
+        yield way, chunk, False
+        if way == "chunkwise" and np.isfinite(data.inputs.get("log_decay", -np.inf)).all():
+            yield way, chunk, True
+
+
+def proven(case_id: str, loss: str) -> dict[str, np.ndarray]:
+    """By every array; those by single numbers are no part of the check."""
+    gradients = linattn_golden.load(linattn_golden.case(case_id)).gradients
+    of_loss = {name.removeprefix(f"{loss}/"): x for name, x in gradients.items() if name.startswith(f"{loss}/")}
+    return {name: x for name, x in of_loss.items() if np.ndim(x)}
+
+
+@lru_cache(maxsize=256)
+def strayed(case_id: str, profile: Profile, way: tuple[str, int, bool], loss: str) -> dict[str, np.ndarray]:
+    """Gradient minus truth, for every sample of random arithmetic run backwards."""
+    case = linattn_golden.case(case_id)
+    variant, data, values = find_variant(case.variant), linattn_golden.load(case), proven(case_id, loss)
+    numbers = flat.complete(variant, data.inputs, data.initial_state)
+    form, chunk, differences = way
+    arithmetic = noise.Arithmetic(
+        profile.operand_bits, profile.bits, samples=SAMPLES, decays_by_differences=differences
+    )
+
+    def noisy(name: str) -> Any:
+        per_head = variant.has(name) and variant.input(name).time is None
+        return verdict.with_noise(variant, name, numbers[name][None] if per_head else numbers[name], arithmetic)
+
+    constant = {name: x for name, x in numbers.items() if name not in values}
+    weights = {n: noise.noisy(data.cotangents[n], arithmetic) for n in linattn_golden.of_loss(loss, data.cotangents)}
+    with np.errstate(all="ignore"):
+        found = tape.gradients(
+            lambda x: flat.compute(variant, constant | x, form, chunk), {name: noisy(name) for name in values}, weights
+        )
+    return {name: np.asarray(found[name]).reshape(SAMPLES, *x.shape) - x for name, x in values.items()}
+
+
+def unit(variant: Variant, profile: Profile, name: str, values: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    """As for results. The gradient by a log decay is a sum backwards in time, and shares the errors of its head."""
+    item = variant.input(name) if variant.has(name) else None
+    dtype = profile.state if item is None else profile.array if item.role == "data" else profile.gate
+    bits = profile.output_bits if item is not None and item.role == "data" else BITS[dtype]
+    flushed = FLUSHED * SMALLEST["float64" if profile.bits == 53 else "float32"]
+    units = verdict.unit(values, spread, (2.0**-bits, max(SMALLEST[dtype], flushed)))
+    if item is not None and item.kind == "log" and item.role == "gate":
+        units = np.maximum(units, np.sqrt(np.mean(spread**2, axis=(0, -2, -1)))[..., None, None])
+    return units
+
+
+def has_backward(function: Function) -> bool:
+    return function.vjp is not None
+
+
+LOSSES = {"gradient": "both", "gradient-output": "output", "gradient-state": "state"}
+GRADIENTS = tuple(
+    Law(kind, compare(loss), SCENARIOS, causal=True, applies=has_backward) for kind, loss in LOSSES.items()
+)

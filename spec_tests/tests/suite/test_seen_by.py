@@ -1,0 +1,88 @@
+"""What sees a mistake: laws that must reject it beside the goldens or alone, and how far each golden case shows it."""
+
+from collections import defaultdict
+
+import numpy as np
+import pytest
+
+import linattn
+import linattn_golden
+from linattn import VARIANTS
+from linattn_spec import PROFILES, diagnosis
+from linattn_spec.checks import run_check
+from linattn_spec.laws import LAWS
+from linattn_spec.mistakes import MISTAKES
+from linattn_spec.mistakes.mutant import mutant
+from linattn_spec.mistakes.power import planned, sights, trials, verdicts
+from linattn_spec.mistakes.record import Mistake, right
+from linattn_spec.mistakes.sequences import packed
+from linattn_spec.results import Check
+
+CAUSAL = [(variant, form) for variant in VARIANTS for form in variant.forms if form != "bidirectional"]
+RICH = (
+    ("gated_delta_rule", "chunkwise"),
+    ("softmax_attention", "parallel"),
+    ("normalised_linear_attention", "recurrent"),
+)
+LAWFUL = [one for one in MISTAKES if set(one.seen_by) - {"golden"}]
+
+
+@pytest.mark.parametrize("place", CAUSAL, ids=lambda place: f"{place[0].name}:{place[1]}")
+def test_laws_reject_what_they_must(place):
+    """Where a law has a meaning and a case that it can be tried on."""
+    variant, form = place
+    seen = defaultdict(list)
+    for check in planned(variant.name, form, ("fp32",)):
+        for one in LAWFUL:
+            if check.kind in set(one.seen_by) - {"golden"} and one.applies(variant, form):
+                said = set(verdicts(one.id, mutant(one, only=(place,)), check))
+                seen[one.id, check.kind] += ["killed" in said] if "judged" in said else []
+    assert seen
+    assert {pair for pair, killed in seen.items() if killed and not any(killed)} == set()
+
+
+def test_every_law_that_is_named_is_tried_on_its_mistake():
+    """In one of the variants and forms with most mistakes."""
+    named = {(one.id, kind) for one in LAWFUL for kind in set(one.seen_by) - {"golden"}}
+    tried = set()
+    for name, form in RICH:
+        one_of_each = tuple(one.id for one in LAWFUL if one.applies(linattn.variant(name), form))
+        tried |= {(t.mistake, t.check) for t in trials(name, form, ("fp32",), one_of_each)}
+    assert named - tried == set()
+
+
+@pytest.mark.parametrize("kind", sorted({kind for one in MISTAKES for kind in one.seen_by} - {"golden"}))
+@pytest.mark.parametrize("variant", ["softmax_attention", "gla", "gated_delta_rule"])
+def test_no_law_rejects_a_right_mutant(variant, kind):
+    """The harness of the mutants breaks no law itself, not even where it packs sequences."""
+    record = linattn.variant(variant)
+    around = packed() if kind == "packing" else None
+    right_one = Mistake("none", "none", "Nothing is wrong.", right, seen_by=(kind,), around=around)
+    law = next(law for law in LAWS if law.name == kind)
+    backend = mutant(right_one, only=((record, "chunkwise"),))
+    if not law.has_meaning(backend.functions[0]) or (around and len(record.state) > 1):
+        pytest.skip("no meaning here")
+    for scenario in law.scenarios:
+        if not scenario.startswith("recipe"):
+            result = run_check(backend, Check(variant, scenario, "chunkwise", "fp32", kind))
+            assert result.status in ("pass", "unsupported"), result.reason
+
+
+# -- how far cases show mistakes ---------------------------------------------------------------------------------------
+
+
+def test_sights_are_the_norms_of_signatures():
+    found = {(s.mistake, s.case): s for s in sights("gla", "recurrent", ("fp32",), ("scale-missing", "gate-halved"))}
+    names = ("final_state/S", "output")
+    for (one, case), sight in found.items():
+        known = diagnosis.signatures(f"gla/{case}", "recurrent", PROFILES["fp32"], names)
+        norm = known.powers[known.ids.index(one)].sum() ** 0.5 if one in known.ids else 0
+        assert sight.units == (np.inf if case == "exact" and norm else norm)
+    assert {case for _, case in found} == {case.id.split("/")[1] for case in linattn_golden.cases("gla", "certified")}
+    assert found["gate-halved", "gates-never"].units == 0
+    assert found["scale-missing", "exact"].units == np.inf
+
+
+def test_what_laws_alone_see_has_no_sight():
+    assert sights("gla", "recurrent", ("fp32",), ("strides-ignored",)) == []
+    assert sights("gla", "recurrent", ("bf16",), ("state-in-bfloat16",)) == []
