@@ -38,9 +38,12 @@ class GradientMistake:
     needs: tuple[str, ...] = ()
     profiles: tuple[str, ...] = ("fp32", "bf16", "fp16")
     seen_in: tuple[str, ...] = ()
+    kind: str = "gradient"
+    forms: tuple[str, ...] = ("recurrent",)  # the backward pass of which is made wrong
+    seen_by: tuple[str, ...] = ("gradient", "gradient-output", "gradient-state")  # one of these must reject it
 
-    def applies(self, variant: Variant) -> bool:
-        return set(self.needs) <= traits(variant)
+    def applies(self, variant: Variant, form: str = "recurrent") -> bool:
+        return form in self.forms and set(self.needs) <= traits(variant)
 
 
 def right(backward: Backward) -> Gradients:

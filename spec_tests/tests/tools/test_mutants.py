@@ -12,7 +12,8 @@ from commandline import run
 import linattn
 import linattn_golden
 from linattn_spec import mistakes
-from linattn_spec.mistakes import MISTAKES, mistake, power
+from linattn_spec.mistakes import MISTAKES, backward_power, gradients, mistake, power
+from linattn_spec.mistakes.gradients import GRADIENT_MISTAKES
 from linattn_spec.mistakes.power import Trial
 from linattn_spec.mistakes.record import right
 from linattn_tools.commands import mutants
@@ -41,27 +42,34 @@ def harmless(small, monkeypatch):
     catalogue = (replace(mistake("scale-missing"), id="nothing-wrong", wrong=right),)
     monkeypatch.setattr(mistakes, "MISTAKES", catalogue)
     monkeypatch.setattr(power, "MISTAKES", catalogue)
+    monkeypatch.setattr(gradients, "GRADIENT_MISTAKES", ())
+    monkeypatch.setattr(backward_power, "GRADIENT_MISTAKES", ())
 
 
 def rows_of(text):
-    """The cells of every mistake, as many as the header has, and the last line."""
-    header, *rows, empty, last = text.splitlines()
-    assert empty == ""
+    """The cells of every mistake, as many as the header has, and the lines of the summary by what is summed up."""
+    table, summary = text.rstrip("\n").split("\n\n")
+    header, *rows = table.splitlines()
     cells = len(header.split("kind")[1].split()) // 2  # a column is a profile and a form
-    return {row.split()[0]: row.split()[-cells:] for row in rows}, last
+    return {row.split()[0]: row.split()[-cells:] for row in rows}, dict(
+        line.split(": ") for line in summary.splitlines()
+    )
 
 
 def test_every_mistake_has_a_row_and_is_rejected(small, capsys):
     assert run("mutants", "--profile", "fp32") == 0
-    rows, last = rows_of(capsys.readouterr().out)
-    assert list(rows) == [one.id for one in MISTAKES]
+    rows, summary = rows_of(capsys.readouterr().out)
+    every = (*MISTAKES, *GRADIENT_MISTAKES)
+    assert list(rows) == [one.id for one in every]
     variant = linattn.variant("linear_attention")
-    for one in MISTAKES:
+    for one in every:
         tried = "fp32" in one.profiles
         assert rows[one.id] == ["1/1" if tried and one.applies(variant, form) else "-" for form in mutants.CAUSAL]
     count = sum(one.applies(variant, form) for one in MISTAKES if "golden" in one.seen_by for form in mutants.CAUSAL)
-    laws = re.search(r", by laws: (\d+) of (\d+) mutants rejected$", last)
-    assert last.startswith(f"{count} of {count} mutants rejected, ")
+    backward = sum(one.applies(variant) for one in GRADIENT_MISTAKES)
+    assert summary["by golden values"].startswith(f"{count} of {count} mutants rejected, ")
+    assert summary["by gradients"].startswith(f"{backward} of {backward} mutants rejected, {backward} named, ")
+    laws = re.search(r"^(\d+) of (\d+) mutants rejected$", summary["by laws"])
     assert laws[1] == laws[2]
 
 
@@ -69,9 +77,11 @@ def test_processes_give_the_same_rows_and_the_whole_matrix_as_json(monkeypatch, 
     monkeypatch.setattr(mutants, "VARIANTS", (linattn.variant("linear_attention"),))
     file = tmp_path / "matrix.json"
     assert run("mutants", *CHOSEN, "--json", file) == 0
-    rows, last = rows_of(capsys.readouterr().out.replace(f"wrote {file}\n", ""))
+    rows, summary = rows_of(capsys.readouterr().out.replace(f"wrote {file}\n", ""))
     assert rows == {"scale-missing": ["1/1"] * 9, "outputs-through-bfloat16": ["1/1"] * 3 + ["-"] * 6}
-    assert last == "12 of 12 mutants rejected, 12 named, 12 rejected without their own signature"
+    assert summary == {
+        "by golden values": "12 of 12 mutants rejected, 12 named, 12 rejected without their own signature"
+    }
     written = json.loads(file.read_text())
     assert [one["id"] for one in written["mistakes"]] == list(CHOSEN)
     assert all(one["sentence"] and one["seen_by"] == ["golden"] for one in written["mistakes"])
@@ -88,16 +98,16 @@ def test_processes_give_the_same_rows_and_the_whole_matrix_as_json(monkeypatch, 
 
 def test_only_the_profiles_asked_for(small, capsys):
     assert run("mutants", "scale-missing", "--profile", "fp16") == 0
-    rows, last = rows_of(capsys.readouterr().out)
+    rows, summary = rows_of(capsys.readouterr().out)
     assert rows == {"scale-missing": ["1/1"] * 3}
-    assert last.startswith("3 of 3 mutants rejected")
+    assert summary["by golden values"].startswith("3 of 3 mutants rejected")
 
 
 def test_a_survivor_is_counted_and_is_a_failure(harmless, capsys):
     assert run("mutants") == 1
-    rows, last = rows_of(capsys.readouterr().out)
+    rows, summary = rows_of(capsys.readouterr().out)
     assert rows == {"nothing-wrong": ["0/1"] * 9}
-    assert last == "0 of 9 mutants rejected, 0 named, 0 rejected without their own signature"
+    assert summary == {"by golden values": "0 of 9 mutants rejected, 0 named, 0 rejected without their own signature"}
 
 
 @pytest.mark.parametrize(

@@ -27,9 +27,12 @@ def add(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     from linattn_spec.mistakes import MISTAKES, mistake
+    from linattn_spec.mistakes.gradients import GRADIENT_MISTAKES
 
-    chosen = tuple(mistake(name).id for name in options.mistake)
-    shown = [one for one in MISTAKES if one.id in (chosen or [one.id])]
+    backward = {one.id for one in GRADIENT_MISTAKES}
+    chosen = tuple(name if name in backward else mistake(name).id for name in options.mistake)
+    catalogue: tuple[Any, ...] = (*MISTAKES, *GRADIENT_MISTAKES)
+    shown = [one for one in catalogue if one.id in (chosen or [one.id])]
     if options.list:
         print("\n".join(listed(shown, in_full=bool(chosen))))
         return 0
@@ -65,9 +68,10 @@ def measured_at(
     variant: str, form: str, profiles: tuple[str, ...], chosen: tuple[str, ...], with_sights: bool
 ) -> tuple[list[Any], list[Any]]:
     """One variant and form, in a worker."""
-    from linattn_spec.mistakes import power
+    from linattn_spec.mistakes import backward_power, power
 
     trials = power.trials(variant, form, profiles, chosen)
+    trials += backward_power.trials(variant, profiles, chosen) if form == "recurrent" else []
     return trials, power.sights(variant, form, profiles, chosen) if with_sights else []
 
 
@@ -106,17 +110,19 @@ def row(mistake: Any, trials: Iterable[Any], profiles: tuple[str, ...]) -> str:
 
 def summary(trials: list[Any]) -> str:
     """How many mutants each check that must reject them has rejected."""
-    golden = [trial for trial in trials if trial.check == "golden"]
-    parts = [rejected("mutants", golden)] if golden else []
-    if golden:
-        parts.append(f"{sum(t.is_named for t in golden)} named")
-        parts.append(f"{sum(bool(t.killed_without) for t in golden)} rejected without their own signature")
-    laws = [trial for trial in trials if trial.check != "golden"]
-    return ", ".join(parts + ([f"by laws: {rejected('mutants', laws)}"] if laws else []))
+    groups = {"golden values": [], "gradients": [], "laws": []}  # type: dict[str, list[Any]]
+    for trial in trials:
+        groups[{"golden": "golden values", "gradient": "gradients"}.get(trial.check, "laws")].append(trial)
+    return "\n".join(f"by {name}: {rejected(group, name != 'laws')}" for name, group in groups.items() if group)
 
 
-def rejected(what: str, trials: list[Any]) -> str:
-    return f"{sum(bool(t.killed) for t in trials)} of {len(trials)} {what} rejected"
+def rejected(trials: list[Any], named: bool) -> str:
+    """Laws name nothing."""
+    text = f"{sum(bool(t.killed) for t in trials)} of {len(trials)} mutants rejected"
+    if not named:
+        return text
+    without = f"{sum(bool(t.killed_without) for t in trials)} rejected without their own signature"
+    return f"{text}, {sum(t.is_named for t in trials)} named, {without}"
 
 
 def write_reports(options: argparse.Namespace, mistakes: list[Any], trials: list[Any], sights: list[Any]) -> None:
