@@ -162,7 +162,7 @@ def test_a_page_shows_mistakes_against_forms_and_cases(small, tmp_path, capsys):
 def test_a_list_has_a_line_for_every_mistake(capsys):
     assert run("mutants", "--list") == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [one.id for one in MISTAKES]
+    assert [line.split()[0] for line in lines] == [one.id for one in (*MISTAKES, *GRADIENT_MISTAKES)]
     assert all(line.endswith(one.sentence) for line, one in zip(lines, MISTAKES, strict=True))
 
 
