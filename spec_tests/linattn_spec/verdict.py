@@ -17,6 +17,7 @@ import numpy as np
 from linattn import forms, heads, validate
 from linattn.numbers import noise
 from linattn.record import Variant
+from linattn_spec.parts import by_inverse, uses, with_parts
 from linattn_spec.profiles import BITS, SMALLEST, Profile
 
 LIMITS = {
@@ -37,6 +38,15 @@ class Truth:
 
     values: dict[str, np.ndarray]
     units: dict[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the reference computes."""
+
+    variant: Variant
+    form: str
+    chunk_size: int = CHUNK
 
 
 @dataclass(frozen=True)
@@ -63,13 +73,13 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
     arranged = heads.arrange(variant, arrays)
     start = validate.complete_state(variant, state, arranged, sizes)
 
-    def compute(numbers: Mapping[str, Any], way: tuple[str, int]) -> dict[str, Any]:
+    def compute(numbers: Mapping[str, Any], way: Way) -> dict[str, Any]:
         own = tuple(numbers[f"initial_state/{item.name}"] for item in variant.state)
         sequence = {item.name: numbers[item.name] for item in variant.inputs}
-        return named(variant, *forms.run(variant, way[0], own, sequence, chunk_size=way[1]))
+        return named(variant, *forms.run(way.variant, way.form, own, sequence, way.chunk_size))
 
     numbers = arranged.inputs | {f"initial_state/{item.name}": x for item, x in zip(variant.state, start, strict=True)}
-    values = compute(numbers, ("bidirectional" if form == "bidirectional" else "chunkwise", CHUNK))
+    values = compute(numbers, Way(variant, "bidirectional" if form == "bidirectional" else "chunkwise"))
     samples = 4 if values["output"].shape[-1] >= WIDE else 16  # wide rows average over their own elements
     arithmetic = noise.Arithmetic(
         profile.operand_bits, profile.bits, gate_chunk=WHOLE if form == "parallel" else CHUNK, samples=samples
@@ -80,20 +90,22 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
     return Truth(merged(variant, values, arranged.groups), merged(variant, units, arranged.groups))
 
 
-def ways(variant: Variant, form: str) -> tuple[tuple[str, int], ...]:
-    """The forms, with their chunk sizes, whose noise counts where ``form`` is promised.
+def ways(variant: Variant, form: str) -> list[Way]:
+    """Those whose noise counts where ``form`` is promised.
 
     A closed form sums terms that the recurrence never holds. In a delta rule the writes of a chunk much longer than K
-    contradict each other: the triangular system takes back what it has summed, and digits are lost. Under a normaliser
-    terms cancel whose sum the recurrence holds as one small number: a pole for one order of summation is none for the
-    other. A chunk, in turn, rounds the state less often. So the larger noise of both counts, element by element, and a
-    token is undetermined where either says so. Weights for every channel and pair of tokens are kept to ``CHUNK``.
+    contradict each other: the triangular system takes back what it has summed, and digits are lost. Kernels multiply
+    with its inverse, whose rounding no later write corrects, as it would in a substitution. Under a normaliser terms
+    cancel whose sum the recurrence holds as one small number: a pole for one order of summation is none for the other.
+    A chunk, in turn, rounds the state less often. So the larger noise counts, element by element, and a token is
+    undetermined where any of them says so. Weights for every channel and pair of tokens are kept to ``CHUNK``.
     """
-    if form == "bidirectional":
-        return (("bidirectional", 0),)
+    if form in ("recurrent", "bidirectional"):
+        return [Way(variant, form)]
     gates = [item.axes.split()[-1] for item in variant.inputs if item.name == "log_decay"]
-    chunks = {"chunkwise": CHUNK, "parallel": CHUNK if gates not in ([], ["1"]) else WHOLE}
-    return ("recurrent", 0), *((("chunkwise", chunks[form]),) if form in chunks else ())
+    chunk = WHOLE if form == "parallel" and gates in ([], ["1"]) else CHUNK
+    closed = [variant] + [with_parts(variant, unit_lower_solve=by_inverse)] * uses(variant, "unit_lower_solve")
+    return [Way(variant, "recurrent"), *(Way(one, "chunkwise", chunk) for one in closed)]
 
 
 def named(variant: Variant, state: tuple, output: Any) -> dict[str, Any]:

@@ -5,7 +5,6 @@ from linattn.variants import gated_delta_rule, retention, simple_gla
 from linattn_spec.emulated.kernel import Kernel
 from linattn_spec.emulated.routes import (
     base_2,
-    by_inverse,
     differences,
     factors,
     one_write,
@@ -13,6 +12,7 @@ from linattn_spec.emulated.routes import (
     products_of_factors,
     two_writes,
 )
+from linattn_spec.parts import by_inverse, uses
 from linattn_spec.verdict import WHOLE
 
 DELTA_RULES = ("delta_rule", "gated_delta_rule", "kda")
@@ -80,9 +80,3 @@ def multiplied(variant: Variant, chunk: int, strongest_gate: float) -> list[Kern
 
 def has_decays(variant: Variant) -> bool:
     return variant.has("log_decay") and uses(variant, "decays")
-
-
-def uses(variant: Variant, part: str) -> bool:
-    """Whether its closed form calls that function, itself or as simple GLA does."""
-    names = variant.parallel.__code__.co_names if variant.parallel else ()
-    return part in names or ("simple_gla" in names and part in simple_gla.parallel.__code__.co_names)

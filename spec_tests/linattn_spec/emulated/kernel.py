@@ -2,16 +2,15 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from types import FunctionType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from linattn import algebra, forms
 from linattn.record import Variant
-from linattn.variants import simple_gla
 from linattn_spec.emulated.array import Arithmetic, emulated, rounded
 from linattn_spec.frameworks import typed
+from linattn_spec.parts import with_parts
 from linattn_spec.profiles import Profile
 
 Results = dict[str, np.ndarray]
@@ -59,17 +58,9 @@ class Kernel:
 
     def exchanged(self, variant: Variant) -> Variant:
         """The same two functions with other ways to compute their parts."""
-        parts = {"decays": self.decays, "products": self.products, "unit_lower_solve": self.solve}
-        gated = SimpleNamespace(parallel=with_parts(simple_gla.parallel, parts))
-        own = replace(variant, step=self.step or variant.step)
-        if variant.parallel:
-            own = replace(own, parallel=with_parts(variant.parallel, parts | {"simple_gla": gated}))
-        return replace(own, step=with_state_bits(own.step, self.state_bits)) if self.state_bits else own
-
-
-def with_parts(function: Any, parts: Mapping[str, Any]) -> FunctionType:
-    """The same code with other functions behind the names that it calls."""
-    return FunctionType(function.__code__, function.__globals__ | parts, argdefs=function.__defaults__)
+        own = with_parts(variant, decays=self.decays, products=self.products, unit_lower_solve=self.solve)
+        step = self.step or variant.step
+        return replace(own, step=with_state_bits(step, self.state_bits) if self.state_bits else step)
 
 
 def with_state_bits(step: Callable[..., Any], bits: int) -> Callable[..., Any]:

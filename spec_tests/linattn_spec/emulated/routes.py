@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from linattn.algebra import outer, read, transpose, unit_lower_solve
+from linattn.algebra import outer, read, transpose
 
 # -- decays over several tokens ----------------------------------------------------------------------------------------
 
@@ -46,12 +46,6 @@ def products_of_factors(q: Any, k: Any, between: Any) -> Any:
 
 
 # -- delta rules -------------------------------------------------------------------------------------------------------
-
-
-def by_inverse(L: Any, B: Any) -> Any:
-    """The inverse of I + L by forward substitution, without rounded operands, and one contraction with it."""
-    L = L.view(np.ndarray)
-    return unit_lower_solve(L, 0 * L + np.eye(L.shape[-1], dtype=L.dtype)) @ B
 
 
 def one_write(S: Any, q: Any, k: Any, v: Any, beta: Any, scale: Any, log_decay: Any = None) -> Any:

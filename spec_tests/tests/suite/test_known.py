@@ -6,8 +6,8 @@ from datetime import date, datetime, timedelta
 import pytest
 
 from linattn_spec import Backend
-from linattn_spec.loading import BUILT_IN
 from linattn_spec.known import FILE, OURS, Failure, Known, default, known, older, read
+from linattn_spec.loading import BUILT_IN
 from linattn_spec.plan import Selection, plan
 from linattn_spec.results import Check, Result
 
