@@ -163,7 +163,7 @@ def test_a_list_has_a_line_for_every_mistake(capsys):
     assert run("mutants", "--list") == 0
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines] == [one.id for one in (*MISTAKES, *GRADIENT_MISTAKES)]
-    assert all(line.endswith(one.sentence) for line, one in zip(lines, MISTAKES, strict=True))
+    assert all(line.endswith(one.sentence) for line, one in zip(lines, (*MISTAKES, *GRADIENT_MISTAKES), strict=True))
 
 
 def test_of_one_mistake_all_is_told(capsys):
