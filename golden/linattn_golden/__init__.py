@@ -86,7 +86,7 @@ def from_json(entry: dict[str, Any]) -> Case:
     draws = {
         name: None
         if entry[name] is None
-        else {key: Draw(d["draw"], tuple(d["shape"]), d["key"]) for key, d in entry[name].items()}
+        else {key: Draw(d["draw"], tuple(d["shape"]), d["key"], d.get("time", -2)) for key, d in entry[name].items()}
         for name in ("inputs", "initial_state", "cotangents")
     }
     return Case(**{**entry, **draws})

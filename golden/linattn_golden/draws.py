@@ -23,6 +23,7 @@ class Draw:
     draw: str
     shape: Shape
     key: str
+    time: int = -2  # the axis of tokens
 
     @property
     def dtype(self) -> str:
@@ -30,7 +31,8 @@ class Draw:
 
     def array(self) -> np.ndarray:
         bits = np.random.Philox(key=int(self.key, 16)).random_raw(max(1, int(np.prod(self.shape))))
-        values = DRAWS[self.draw](bits[: int(np.prod(self.shape))].reshape(self.shape))
+        shaped = bits[: int(np.prod(self.shape))].reshape(self.shape)
+        values = np.moveaxis(DRAWS[self.draw](np.moveaxis(shaped, self.time, -2)), -2, self.time)
         return values.astype("<f4").astype(float) if self.dtype == "F32" else bfloat16(values)
 
 
@@ -113,6 +115,7 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "spike-f32": spike,
     "reset": reset,
     "never": lambda bits: np.full(bits.shape, -np.inf),
+    "angle": lambda bits: fraction(bits) * 2.0**-7,
     "strength": fraction,
     "strength-to-2": lambda bits: 2 * fraction(bits),
     "strength-0-1-2": lambda bits: (token_of(bits) % 3).astype(float),

@@ -2,7 +2,8 @@
 
 Every variant is two functions, ``step`` (the recurrence) and ``parallel`` (the closed form), and a record; see
 ``linattn.variants``. ``prefill`` and ``decode`` check their arguments and run them; ``linattn.forms`` are the bare
-folds, ``linattn.numbers`` the number systems on which the same code is proven.
+folds, ``linattn.numbers`` the number systems on which the same code is proven. What stands around a recurrence is in
+``linattn.features``, ``norms``, ``conv``, ``rotary``, ``gates``, ``slopes`` and ``discretise``.
 """
 
 from linattn.api import decode, prefill

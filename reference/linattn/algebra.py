@@ -24,6 +24,11 @@ def read(q: Array, S: Array) -> Array:
     return (q[..., None, :] @ S)[..., 0, :]
 
 
+def times(matrix: Array, x: Array) -> Array:
+    """A x: (..., M, D), (..., D) -> (..., M)."""
+    return (matrix @ x[..., :, None])[..., 0]
+
+
 def dot(x: Array, y: Array) -> Array:
     """The inner product of the last axes, which stays with width one: (..., D), (..., D) -> (..., 1)."""
     return (x[..., None, :] @ y[..., :, None])[..., 0]
@@ -31,6 +36,11 @@ def dot(x: Array, y: Array) -> Array:
 
 def transpose(x: Array) -> Array:
     return np.swapaxes(x, -1, -2)
+
+
+def sigmoid(x: Array) -> Array:
+    """On numbers without an order, too; ``activations.sigmoid`` is the one that never overflows."""
+    return 1 / (1 + np.exp(-x))
 
 
 def maximum(x: Array, y: Array) -> Array:
@@ -105,9 +115,38 @@ def scan(decay: Array, write: Array, axis: int) -> tuple[Array, Array]:
     return decay, write
 
 
+def turn(real: Array, imag: Array, angle: Array) -> tuple[Array, Array]:
+    """The complex numbers times exp(i angle), as pairs of real ones."""
+    cos, sin = np.cos(angle), np.sin(angle)
+    return cos * real - sin * imag, sin * real + cos * imag
+
+
+def rotate(x: Array, angle: Array) -> Array:
+    """Neighbouring channels 2 r and 2 r + 1 turned by angle[r]; channels without an angle stay as they are."""
+    width = 2 * angle.shape[-1]
+    if width > x.shape[-1]:
+        raise ValueError(
+            f"angle must have at most one channel for two of a key; got {angle.shape[-1]} for {x.shape[-1]}"
+        )
+    pairs = np.stack(turn(x[..., 0:width:2], x[..., 1:width:2], angle), axis=-1)
+    turned = pairs.reshape(*pairs.shape[:-2], width)
+    rest = x[..., width:]
+    return np.concatenate([turned, np.broadcast_to(rest, turned.shape[:-1] + rest.shape[-1:])], axis=-1)
+
+
 def unit_lower_solve(L: Array, B: Array) -> Array:
     """The X with X + L X = B for a strictly lower-triangular L, by forward substitution: never ill-posed."""
     rows = [B[..., :1, :]]
     for t in range(1, B.shape[-2]):
         rows.append(B[..., t : t + 1, :] - L[..., t : t + 1, :t] @ np.concatenate(rows, axis=-2))
     return np.concatenate(rows, axis=-2)
+
+
+def solve(A: Array, b: Array) -> Array:
+    """The x with A x = b by elimination without pivoting: for positive definite A, (..., K, K), (..., K, R)."""
+    first, row = b[..., :1, :] / A[..., :1, :1], A[..., :1, 1:] / A[..., :1, :1]
+    if A.shape[-1] == 1:
+        return first
+    column = A[..., 1:, :1]
+    rest = solve(A[..., 1:, 1:] - column * row, b[..., 1:, :] - column * first)
+    return np.concatenate([first - (transpose(row) * rest).sum(axis=-2, keepdims=True), rest], axis=-2)

@@ -28,7 +28,7 @@ class Input:
     axes: str
     doc: str
     heads: str = "none"  # which head count it follows: "q", "k", "v", or "none" for a number shared by all
-    kind: str = "number"  # "log": lives in the exponent; the finite field draws it from Z/(p-1)
+    kind: str = "number"  # "log": lives in the exponent; "angle": of a rotation; the finite field has numbers for both
     domain: tuple[float, float] | None = None  # closed interval; None: every finite number
     neutral: float | None = None  # the value at which the input has no effect
     default: float | str | None = None  # a number, or one of the rules in ``validate.DEFAULTS``; None: required
@@ -75,10 +75,15 @@ class Source:
 
     @property
     def cited(self) -> str:
-        return f"{self.authors}, {self.year}, arXiv:{self.arxiv}"
+        return f"{self.authors}, {self.year}" + self.identifier
+
+    @property
+    def identifier(self) -> str:
+        """Not everything that is cited is on arXiv."""
+        return f", arXiv:{self.arxiv}" if self.arxiv else ""
 
     def __str__(self) -> str:
-        return f"{self.authors}, {self.title!r}, {self.year}, arXiv:{self.arxiv}: {self.where}"
+        return f"{self.authors}, {self.title!r}, {self.year}{self.identifier}: {self.where}"
 
 
 @dataclass(frozen=True)
@@ -103,6 +108,7 @@ class Variant:
     erase: str | None = None  # delta rules with a decay: the erase term reads the "decayed" or the "undecayed" state
     exact: str = "output and state"  # what is an identity over the finite field
     bidirectional: tuple[Callable[..., Any], Callable[..., Any]] | None = None
+    exempt: tuple[str, ...] = ()  # laws of the suite that do not hold here, as a constraint says
     constraints: tuple[str, ...] = ()
     aliases: dict[str, str] = field(default_factory=dict)  # name elsewhere, by library
 

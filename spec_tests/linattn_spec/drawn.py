@@ -29,15 +29,15 @@ BITS = 256  # of the balls that stand for the truth where float64 itself is judg
 
 @dataclass(frozen=True)
 class Several(Draw):
-    """A draw made of others: ``repeated``, one token over and over, or ``mixed``, gates of another kind at each token."""
+    """A draw made of others: ``repeated``, one token over and over, or ``mixed``, other gates at each token."""
 
     typical: str = ""
 
     def array(self) -> np.ndarray:
         if self.draw == "repeated":
-            whole = Draw(self.typical, self.shape, self.key).array()
-            return np.repeat(whole[..., :1, :], self.shape[-2], axis=-2)
-        kinds = [Draw(name, self.shape, self.key).array() for name in MIXED]
+            whole = Draw(self.typical, self.shape, self.key, self.time).array()
+            return np.repeat(np.take(whole, [0], axis=self.time), self.shape[self.time], axis=self.time)
+        kinds = [Draw(name, self.shape, self.key, self.time).array() for name in MIXED]
         turn = Draw("strength", (*self.shape[:-1], 1), key_of(self.key)).array()  # may round to 1
         return np.choose(np.minimum(turn * len(MIXED), len(MIXED) - 1).astype(int), kinds)
 
@@ -122,7 +122,8 @@ def draw(item: Input, kind: str, dims: Mapping[str, int], key: str) -> Draw:
     batch = ("B",) if item.time is not None else ()
     names = (*batch, f"H{item.heads}", *item.axes.split())
     shape = tuple(dims.get(axis, 1) if not axis.isdigit() else int(axis) for axis in names)
-    return Several(kind, shape, key, item.typical) if kind in SEVERAL else Draw(kind, shape, key)
+    time = -2 if item.time is None else item.time
+    return Several(kind, shape, key, time, item.typical) if kind in SEVERAL else Draw(kind, shape, key, time)
 
 
 def state_shape(axes: str, dims: Mapping[str, int]) -> tuple[int, ...]:

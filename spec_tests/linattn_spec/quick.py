@@ -22,8 +22,7 @@ def check(
     """Judge ``function`` as an implementation of ``variant``, in this process.
 
     It is called by keyword with the inputs of the record that it names, and ``initial_state``; it returns
-    ``(output, final_state)``. ``options`` are those of ``Backend.implements``: ``layout``, ``state``, ``gate``, ``heads``,
-    ``vjp``.
+    ``(output, final_state)``. ``options`` are those of ``Backend.implements``: ``layout``, ``state``, ``vjp`` ...
     Returns all results; raises ``AssertionError`` with what is wrong, and where it begins, or if no case could be
     judged.
     """

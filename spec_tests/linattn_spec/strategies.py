@@ -121,7 +121,9 @@ def inside(item: Input, value: Any) -> bool:
     if isinstance(value, str):
         dims = dict.fromkeys(("B", "T", "Hq", "Hk", "Hv", *item.axes.split()), 6)
         value = drawn.draw(item, value, dims, key_of(item.name)).array()
-    low, high = item.domain or (-np.inf, np.inf)
+    if item.domain is None:
+        return bool(np.all(np.isfinite(value)))
+    low, high = item.domain
     return bool(np.all((value >= low) & (value <= high)))
 
 

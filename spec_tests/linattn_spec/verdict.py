@@ -84,7 +84,8 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
     arithmetic = noise.Arithmetic(
         profile.operand_bits, profile.bits, gate_chunk=WHOLE if form == "parallel" else CHUNK, samples=samples
     )
-    noisy = {name: with_noise(variant, name, x, arithmetic) for name, x in numbers.items()}
+    wide = {name: with_all_axes(variant, name, x, len(arranged.leading)) for name, x in numbers.items()}
+    noisy = {name: with_noise(variant, name, x, arithmetic) for name, x in wide.items()}
     spreads = [noise.deviations(partial(compute, way=way), noisy, values) for way in ways(variant, form)]
     units = {n: np.max([unit(x, s[n], rounding(profile, n)) for s in spreads], axis=0) for n, x in values.items()}
     return Truth(merged(variant, values, arranged.groups), merged(variant, units, arranged.groups))
@@ -115,6 +116,14 @@ def named(variant: Variant, state: tuple, output: Any) -> dict[str, Any]:
 def merged(variant: Variant, results: dict[str, Any], groups: int) -> dict[str, Any]:
     state = tuple(x for name, x in results.items() if name != "output")
     return named(variant, *heads.merge(variant, state, results["output"], groups))
+
+
+def with_all_axes(variant: Variant, name: str, x: Any, leading: int) -> Any:
+    """A parameter per head has no batch: the axis of the samples must not stand in its place."""
+    if not np.ndim(x) or not variant.has(name):
+        return x
+    missing = leading + len(variant.input(name).axes.split()) - np.ndim(x)
+    return x.reshape((1,) * max(missing, 0) + np.shape(x))
 
 
 def with_noise(variant: Variant, name: str, x: Any, arithmetic: noise.Arithmetic) -> Any:

@@ -7,12 +7,28 @@ from typing import Any
 import numpy as np
 import pytest
 
-from linattn import VARIANTS, Variant, forms
+from linattn import VARIANTS, Variant, forms, variant
 from linattn.numbers import field
 from linattn.record import Input, State
 
-SIZES = {"T": 7, "K": 5, "V": 6, "P": 8}  # P tokens are in the cache already; batches and heads are 2 to 4
+SIZES = {"T": 7, "K": 5, "V": 6, "P": 8, "J": 2}  # P tokens are in the cache already; batches and heads are 2 to 4
 Arguments = tuple[tuple, dict[str, Any]]  # the state and the inputs
+
+
+FOUNDATION = tuple(
+    variant(name)
+    for name in (
+        "softmax_attention",
+        "linear_attention",
+        "normalised_linear_attention",
+        "retention",
+        "simple_gla",
+        "gla",
+        "delta_rule",
+        "gated_delta_rule",
+        "kda",
+    )
+)  # what takes long is tried on these: one or two of every kind
 
 
 def each(variants: Iterable[Variant]) -> pytest.MarkDecorator:
@@ -35,38 +51,49 @@ def is_decay(item: Input | State) -> bool:
     return isinstance(item, Input) and item.domain is not None and item.domain[0] == -np.inf
 
 
+def resets(variant: Variant) -> bool:
+    """Whether a decay of 0 forgets everything before: it is the only one, comes first, and there is no cache."""
+    decays = [item for item in variant.inputs if item.kind == "log" and is_decay(item)]
+    cache = any("P" in item.axes.split() for item in variant.state)
+    per_token = [item.name for item in decays if item.time is not None]
+    return per_token == ["log_decay"] and not cache and variant.read == "inclusive" and variant.erase != "undecayed"
+
+
 def over_field(variant: Variant, seed: Any = 0, leading: tuple[int, ...] = (), **sizes: int) -> Arguments:
     """Random field elements and exponents; of the decays but the first one in four is the logarithm of zero."""
     rng = random.Random(f"{variant.name} {seed}")
     forget = np.frompyfunc(lambda decay, n: field.Log(None) if n and not rng.randrange(4) else decay, 2, 1)
-    # The state is of the same kind as what is written to it: the keys of a cache are exponents like k.
-    kinds = {item.axes.replace("T", "P"): item.kind for item in variant.inputs if item.heads == "k"}
 
     def draw(item: Input | State, shape: tuple[int, ...]) -> Any:
-        kind = item.kind if isinstance(item, Input) else kinds.get(item.axes, "number")
-        values = field.draw(shape, kind, rng)
+        values = field.draw(shape, item.kind, rng)
         return forget(values, np.arange(values.size).reshape(shape)) if is_decay(item) else values
 
     return draw_all(variant, draw, leading, sizes)
 
 
 def over_floats(variant: Variant, seed: int = 0, leading: tuple[int, ...] = (), **sizes: int) -> Arguments:
-    """Random floats inside every domain; one decay in five is -inf, one 0; keys of unit length where beta erases."""
+    """Random floats of the typical kind and inside every domain; one decay in five is -inf, one 0."""
     rng = np.random.default_rng(seed)
-    positive = variant.has("eps")  # features that are weights
 
     def draw(item: Input | State, shape: tuple[int, ...]) -> np.ndarray:
         values = rng.normal(size=shape)
         if is_decay(item):
             fifth = np.arange(values.size).reshape(shape) % 5
             return np.select([fifth == 1, fifth == 3], [-np.inf, 0.0], -np.abs(values))
-        if item.name in ("beta", "scale", "eps"):
+        if item.typical in ("strength", "angle") or item.name in ("scale", "eps"):
             return rng.uniform(size=shape)
-        if item.name == "k" and variant.has("beta"):
+        if item.typical.endswith("unit"):
             return values / np.linalg.norm(values, axis=-1, keepdims=True)
-        return np.abs(values) if positive and item.name != "v" else values
+        return inside(item, np.abs(values) if item.typical == "positive" else values)
 
     return draw_all(variant, draw, leading, sizes)
+
+
+def inside(item: Input | State, values: np.ndarray) -> np.ndarray:
+    """Folded into the domain."""
+    low, high = getattr(item, "domain", None) or (-np.inf, np.inf)
+    folded = np.abs(values) if low >= 0 else -np.abs(values) if high <= 0 else values
+    return np.clip(folded, low, high)
 
 
 def draw_all(variant: Variant, draw: Callable[..., Any], leading: tuple[int, ...], sizes: dict[str, int]) -> Arguments:

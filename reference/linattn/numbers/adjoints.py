@@ -53,11 +53,11 @@ def maximum(x: Any, y: Any) -> tuple[Any, list[Back]]:
     ]
 
 
-_at_least = np.frompyfunc(lambda x, y: x.maximum(y) == x if hasattr(x, "exponent") else x >= y, 2, 1)
+_at_least = np.frompyfunc(lambda x, y: x.maximum(y) == x if hasattr(x, "unordered") else x >= y, 2, 1)
 
 
 def at_least(x: Any, y: Any) -> Any:
-    """Exponents of the finite field have no order but that of their ``maximum``."""
+    """Numbers and exponents of the finite field have no order but that of their ``maximum``."""
     objects = object in (np.asarray(x).dtype, np.asarray(y).dtype)
     return np.asarray(_at_least(x, y) if objects else x >= y, dtype=bool)
 
@@ -110,6 +110,7 @@ UFUNCS: dict[Any, Rule] = {
         (np.divide, lambda g, z, x, y: g / y, lambda g, z, x, y: -g * z / y),
         (np.negative, lambda g, y, x: -g),
         (np.exp, lambda g, y, x: g * y),
+        (np.expm1, lambda g, y, x: g * np.exp(x)),
         (np.log, lambda g, y, x: g / x),
         (np.log1p, lambda g, y, x: g / (1 + x)),
         (np.sqrt, lambda g, y, x: g / (2 * y)),

@@ -44,6 +44,9 @@ class Ball:
     def exp(self) -> "Ball":
         return Ball(self.arb.exp())
 
+    def expm1(self) -> "Ball":
+        return Ball(self.arb.expm1())
+
     def log(self) -> "Ball":
         return Ball(self.arb.log())
 

@@ -7,82 +7,17 @@ except with a probability of about degree / p (Schwartz-Zippel), below 1e-14 for
 flake.
 
 The order of exponents means nothing, which is what a stabiliser needs: its choice must not change the result.
+``Angle`` is a rotation, so that cosines and sines obey the addition theorems.
 """
 
-import hashlib
 import random
 from typing import Any
 
 import numpy as np
 
-PRIME = (1 << 61) - 1
+from linattn.numbers.modular import PRIME, Number, whole
+
 GENERATOR = 37  # a primitive root modulo PRIME
-
-
-class Number:
-    """An element of GF(PRIME). It mixes with integers and refuses anything that is not one."""
-
-    __slots__ = ("value",)
-    __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, value: int) -> None:
-        self.value = int(value) % PRIME
-
-    def __repr__(self) -> str:
-        return f"Number({self.value})"
-
-    def __eq__(self, other: object) -> bool:
-        value = _integer(other)
-        return value is not None and (self.value - value) % PRIME == 0
-
-    def __neg__(self) -> "Number":
-        return Number(-self.value)
-
-    def __add__(self, other: Any) -> "Number":
-        value = _integer(other)
-        return NotImplemented if value is None else Number(self.value + value)
-
-    def __mul__(self, other: Any) -> "Number":
-        value = _integer(other)
-        return NotImplemented if value is None else Number(self.value * value)
-
-    def __sub__(self, other: Any) -> "Number":
-        value = _integer(other)
-        return NotImplemented if value is None else Number(self.value - value)
-
-    def __rsub__(self, other: Any) -> "Number":
-        return -self + other
-
-    def __truediv__(self, other: Any) -> "Number":
-        value = _integer(other)
-        return NotImplemented if value is None else Number(self.value * pow(value, -1, PRIME))
-
-    def __rtruediv__(self, other: Any) -> "Number":
-        return Number(pow(self.value, -1, PRIME)) * other
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-
-AT_ZERO = {"exp": 1, "expm1": 0, "log1p": 0, "sin": 0, "cos": 1, "tanh": 0, "sqrt": 0}
-
-
-def _function(name: str) -> Any:
-    """A function that is not rational has any value that depends on its argument alone, and the true one at 0.
-
-    What holds then holds for every function in its place. Only ``Log`` has an exponential with exp(x + y) =
-    exp(x) exp(y).
-    """
-
-    def apply(x: Number) -> Number:
-        digest = hashlib.blake2b(f"{name} {x.value}".encode()).digest()
-        return Number(int.from_bytes(digest) if x.value else AT_ZERO[name])
-
-    return apply
-
-
-for _name in AT_ZERO:
-    setattr(Number, _name, _function(_name))
 
 
 class Log:
@@ -90,6 +25,7 @@ class Log:
 
     __slots__ = ("exponent",)
     __hash__ = None  # type: ignore[assignment]
+    unordered = True
 
     def __init__(self, exponent: int | None) -> None:
         self.exponent = None if exponent is None else int(exponent) % (PRIME - 1)
@@ -128,7 +64,7 @@ class Log:
 
     def __mul__(self, other: Any) -> "Log":
         """The product of two exponents, as in a score q.k that is to be exponentiated."""
-        factor = other.exponent if isinstance(other, Log) else _integer(other)
+        factor = other.exponent if isinstance(other, Log) else whole(other)
         if factor is None or isinstance(other, Number):
             return NotImplemented
         if self.exponent is None:
@@ -139,12 +75,63 @@ class Log:
     __rmul__ = __mul__
 
 
-def _integer(x: Any) -> int | None:
-    if isinstance(x, Number):
-        return x.value
-    if isinstance(x, int | np.integer | np.bool_) or (isinstance(x, float) and x.is_integer()):
-        return int(x)
-    return None
+class Angle:
+    """An angle in units of 1 / (PRIME + 1) of a turn: all rotations are powers of one, ``_turned(1)``."""
+
+    __slots__ = ("units",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, units: int) -> None:
+        self.units = int(units) % (PRIME + 1)
+
+    def __repr__(self) -> str:
+        return f"Angle({self.units})"
+
+    def cos(self) -> Number:
+        return _turned(self.units)[0]
+
+    def sin(self) -> Number:
+        return _turned(self.units)[1]
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Angle) and self.units == other.units
+
+    def __neg__(self) -> "Angle":
+        return Angle(-self.units)
+
+    def __add__(self, other: Any) -> "Angle":
+        other = _angle(other)
+        return NotImplemented if other is None else Angle(self.units + other.units)
+
+    def __sub__(self, other: Any) -> "Angle":
+        return self + -other
+
+    def __rsub__(self, other: Any) -> "Angle":
+        return -self + other
+
+    def __mul__(self, times: Any) -> "Angle":
+        n = None if isinstance(times, Number) else whole(times)
+        return NotImplemented if n is None else Angle(self.units * n)
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+def _turned(units: int) -> tuple[Number, Number]:
+    """The cosine and the sine, by doubling. (-15/17, 8/17) generates all rotations: its order is PRIME + 1 = 2^61."""
+    c, s, turned = Number(-15) / 17, Number(8) / 17, (Number(1), Number(0))
+    while units:
+        if units % 2:
+            turned = c * turned[0] - s * turned[1], s * turned[0] + c * turned[1]
+        c, s, units = c * c - s * s, 2 * c * s, units // 2
+    return turned
+
+
+def _angle(x: Any) -> Any:
+    """0 is the only number with a meaning as an angle."""
+    if isinstance(x, Angle):
+        return x
+    return Angle(0) if isinstance(x, int | float | np.integer) and x == 0 else None
 
 
 def _log(x: Any) -> Any:
@@ -157,7 +144,7 @@ def _log(x: Any) -> Any:
 
 
 def draw(shape: tuple[int, ...], kind: str, rng: random.Random) -> Any:
-    """Random numbers, or exponents where ``kind`` is "log"."""
-    make = Log if kind == "log" else Number
+    """Random numbers; exponents where ``kind`` is "log", rotations where it is "angle"."""
+    make = {"number": Number, "log": Log, "angle": Angle}[kind]
     values = np.array([make(rng.randrange(1, PRIME - 1)) for _ in range(int(np.prod(shape)))] + [None], dtype=object)
     return values[:-1].reshape(shape) if shape else values[0]

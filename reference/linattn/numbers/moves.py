@@ -21,8 +21,8 @@ class Piece:
 
 def unbroadcast(g: Any, shape: tuple[int, ...]) -> Any:
     """Summed over the axes that broadcasting added or stretched."""
-    if g.ndim > len(shape):
-        g = g.sum(axis=tuple(range(g.ndim - len(shape))))
+    if np.ndim(g) > len(shape):
+        g = g.sum(axis=tuple(range(np.ndim(g) - len(shape))))
     stretched = tuple(i for i, size in enumerate(shape) if size == 1 and np.shape(g)[i] != 1)
     return g.sum(axis=stretched, keepdims=True) if stretched else g
 

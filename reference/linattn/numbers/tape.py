@@ -114,7 +114,8 @@ def total(whole: dict[int, Any], pieces: dict[int, Any], node: Traced) -> Any:
 
 def as_array(x: Any) -> Any:
     """An operation on arrays without axes gives a bare number."""
-    return x if isinstance(x, np.ndarray) else np.asarray(x, dtype=None if isinstance(x, complex | float) else object)
+    plain = isinstance(x, np.ndarray | np.generic | complex | float)
+    return np.asanyarray(x) if plain else np.asarray(x, dtype=object)
 
 
 def reachable(nodes: list[Traced]) -> list[Traced]:

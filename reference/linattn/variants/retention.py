@@ -7,7 +7,7 @@ r"""Retention: linear attention that forgets at a fixed rate per head.
 
 This is the bare operator. The rotation of q and k (xPos) comes before it, the group norm after it, and the score
 normalisation of RetNet's parallel form, which that group norm cancels, is no part of it. The paper's equations have
-no scale (``scale=1``); torchscale puts K^-1/2 on k, fla on q.
+no scale (``scale=1``); torchscale puts K^-1/2 on k, fla on q. RetNet's rates are ``linattn.slopes.retnet_log_decay``.
 """
 
 from dataclasses import replace
@@ -30,11 +30,6 @@ def step(S, q, k, v, log_decay, scale):
 def parallel(S, q, k, v, log_decay, scale):
     """The same decay at every token."""
     return simple_gla.parallel(S, q, k, v, np.repeat(log_decay[..., None, :], k.shape[-2], axis=-2), scale)
-
-
-def retnet_log_decay(heads: int) -> np.ndarray:
-    """log(1 - 2^(-5-h)) for the heads h = 0 ... heads-1: (heads, 1). Sun et al., equation (8)."""
-    return np.log1p(-(2.0 ** (-5 - np.arange(heads))))[:, None]
 
 
 VARIANT = Variant(

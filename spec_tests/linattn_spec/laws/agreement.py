@@ -37,7 +37,9 @@ def reduction(subject: Subject) -> Iterator[Comparison]:
         raise Unsupported(f"no variant that contains {subject.variant.name} takes the case in this form")
     whole, names = subject.run(), [f"final_state/{item.name}" for item in subject.variant.state]
     for edge, theirs in found:
-        states, output = edge.through(lambda *point, theirs=theirs: run(theirs, *point), start(subject), inputs)
+        states, output = edge.through(
+            lambda *point, theirs=theirs: run(theirs, *floats(*point)), start(subject), inputs
+        )
         got = returned({"output": output, **dict(zip(names, states, strict=False))}, whole)
         yield Comparison(got, whole, subject.truth.units, SLACK, f"{edge.general}, {edge.restriction}: ")
 
@@ -46,11 +48,16 @@ def containing(subject: Subject, edge: Edge, inputs: dict[str, Any]) -> list[Exc
     """The function of the same form at the general end, if this is the special one; the same column before others."""
     if edge.special != subject.variant.name:
         return []
-    mine, (state, mapped) = subject.exchange.function, edge.into(start(subject), inputs)
+    mine, (state, mapped) = subject.exchange.function, floats(*edge.into(start(subject), inputs))
     point = (None if mine.form == "bidirectional" else state, mapped)
     dims = {**subject.case.dims, **forms.dims(variant(edge.general), mapped)}
     same = [x for x in others(subject, edge.general, point, dims) if x.function.form == mine.form]
     return sorted(same, key=lambda x: x.function.column != mine.column)[:1]
+
+
+def floats(state: tuple, inputs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:
+    """An edge serves all number systems, and so maps to whole numbers where it can."""
+    return tuple(np.asarray(x, float) for x in state), {name: np.asarray(x, float) for name, x in inputs.items()}
 
 
 def start(subject: Subject) -> tuple:

@@ -8,11 +8,14 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from linattn import flat
 from linattn.numbers import tape
 from linattn.numbers.tape import Traced
 from linattn.record import Variant
 from linattn_spec.mistakes.record import traits
+from linattn_spec.mistakes.small import runs
 
 Array = Any
 Gradients = dict[str, Array]
@@ -43,7 +46,15 @@ class GradientMistake:
     seen_by: tuple[str, ...] = ("gradient", "gradient-output", "gradient-state")  # one of these must reject it
 
     def applies(self, variant: Variant, form: str = "recurrent") -> bool:
-        return form in self.forms and set(self.needs) <= traits(variant)
+        has = form in self.forms and set(self.needs) <= traits(variant)
+        return has and runs(self.id, variant, form, lambda inputs, state: self.wrong(small(variant, inputs, state)))
+
+
+def small(variant: Variant, inputs: dict[str, Array], state: tuple | None) -> Backward:
+    """A backward pass from cotangents of ones."""
+    numbers = flat.complete(variant, inputs, state)
+    results = flat.compute(variant, numbers, "recurrent")
+    return Backward(variant, numbers, {name: np.ones_like(x) for name, x in results.items()})
 
 
 def right(backward: Backward) -> Gradients:

@@ -13,6 +13,7 @@ import numpy as np
 
 from linattn import forms, heads, validate
 from linattn.record import Variant
+from linattn_spec.mistakes.small import runs
 
 Array = Any
 Results = dict[str, Array]  # "output" and "final_state/NAME"
@@ -48,7 +49,13 @@ class Mistake:
     around: Callable[[Callable[..., Any], dict[str, Any]], Any] | None = None
 
     def applies(self, variant: Variant, form: str) -> bool:
-        return form in self.forms and form in variant.forms and set(self.needs) <= traits(variant)
+        """Where it has what it needs, and can be made: variants to come may look alike and work otherwise."""
+        has = form in self.forms and form in variant.forms and set(self.needs) <= traits(variant)
+
+        def make(inputs: dict[str, Any], state: tuple | None) -> Results:
+            return self.wrong(call_of(variant, form, inputs, state))
+
+        return has and runs(self.id, variant, form, make)
 
 
 def traits(variant: Variant) -> set[str]:

@@ -31,6 +31,7 @@ RANGES = {
     "spike-f32": (-20, 0),
     "reset": (-np.inf, 0),
     "never": (-np.inf, -np.inf),
+    "angle": (0, 2.0**-7),
     "strength": (0, 1),
     "strength-to-2": (0, 2),
     "strength-0-1-2": (0, 2),

@@ -11,7 +11,7 @@ def test_cases_are_found_by_variant_and_kind():
     every = list(linattn_golden.cases())
     assert list(linattn_golden.cases("gla")) == [case for case in every if case.variant == "gla"]
     assert list(linattn_golden.cases(kind="recipe")) == [case for case in every if case.kind == "recipe"]
-    assert list(linattn_golden.cases("mamba")) == []
+    assert list(linattn_golden.cases("anaconda")) == []
 
 
 def test_a_case_is_found_by_its_id():
@@ -28,8 +28,8 @@ def test_an_unknown_scenario_is_answered_with_those_of_the_variant():
 def test_an_unknown_variant_is_answered_with_the_variants():
     known = ", ".join(sorted(f"{name}/..." for name in linattn_golden.manifest()["states"]))
     with pytest.raises(ValueError) as refusal:  # noqa: PT011 (the whole message is compared)
-        linattn_golden.case("mamba/long")
-    assert str(refusal.value) == f"case must be one of {known}; got 'mamba/long'"
+        linattn_golden.case("anaconda/long")
+    assert str(refusal.value) == f"case must be one of {known}; got 'anaconda/long'"
 
 
 def test_a_certified_case_has_everything():

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from drawing import agree, close, each, equal, having, over_field, over_floats
+from drawing import agree, close, each, equal, having, over_field, over_floats, resets
 
 from linattn import VARIANTS, forms, prefill, variant
 from linattn.numbers import field
 
-PER_TOKEN = [v for v in VARIANTS if v.has("log_decay") and v.input("log_decay").time is not None]
+RESETTING = [v for v in VARIANTS if resets(v)]
 FORGET = field.Log(None)
 
 
@@ -22,7 +22,7 @@ def test_a_positive_log_decay_is_refused(variant):
         prefill(variant, **inputs | {"log_decay": np.full_like(inputs["log_decay"], 0.25)})
 
 
-@each(PER_TOKEN)
+@each(RESETTING)
 @pytest.mark.parametrize("t", [0, 3, 6])
 def test_log_zero_forgets_everything_before(variant, t):
     """simple_gla C3, gla C3, gated_delta_rule C5, kda C5."""
@@ -33,7 +33,7 @@ def test_log_zero_forgets_everything_before(variant, t):
     assert equal((final, output[t:]), forms.recurrent(variant, tuple(x - x for x in state), later))
 
 
-@each(PER_TOKEN)
+@each(RESETTING)
 @pytest.mark.parametrize("form", ["recurrent", "chunkwise", "parallel"])
 def test_minus_infinity_forgets_any_finite_state_of_floats(variant, form):
     """The same in float64, with a state that would drown everything."""

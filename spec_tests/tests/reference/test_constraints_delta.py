@@ -4,13 +4,14 @@ import random
 
 import numpy as np
 import pytest
-from drawing import SIZES, each, equal, having, over_field, over_floats
+from drawing import SIZES, each, equal, over_field, over_floats
 
-from linattn import VARIANTS, forms, prefill, variant
+from linattn import forms, prefill, variant
 from linattn.algebra import outer, read, transpose
 from linattn.numbers import field
 
-GATED_DELTA = [v for v in VARIANTS if v.has("beta") and v.has("log_decay")]
+RULES = [variant(name) for name in ("delta_rule", "gated_delta_rule", "kda")]
+GATED_DELTA = RULES[1:]
 
 
 def orthonormal(n, seed=0):
@@ -33,7 +34,7 @@ def test_orthonormal_vectors_are_orthonormal():
     assert np.array_equal(orthonormal(4) @ orthonormal(4).T, np.eye(4, dtype=int))
 
 
-@having("beta")
+@each(RULES)
 @pytest.mark.parametrize(("beta", "found"), [(-0.5, "min -0.5"), (2.5, "max 2.5")])
 def test_a_writing_strength_outside_of_0_and_2_is_refused(variant, beta, found):
     """delta_rule C1, gated_delta_rule C2, kda C2."""
@@ -42,7 +43,7 @@ def test_a_writing_strength_outside_of_0_and_2_is_refused(variant, beta, found):
         prefill(variant, **inputs | {"beta": np.full_like(inputs["beta"], beta)})
 
 
-@having("beta")
+@each(RULES)
 def test_an_erase_with_a_unit_key_never_enlarges_the_state(variant):
     """delta_rule C1, gated_delta_rule C2, kda C2: without a write S^T S becomes S^T S - beta (2 - beta) r r^T for what
     the key retrieves, r, and that is not more exactly where 0 <= beta <= 2.
@@ -71,7 +72,7 @@ def test_with_beta_0_the_state_stays():
     assert np.array_equal(final[0], state[0])
 
 
-@having("beta")
+@each(RULES)
 def test_beta_1_with_a_unit_key_stores_the_value(variant):
     """delta_rule C3, gated_delta_rule C4, kda C4: at every token, whatever was stored before."""
     state, inputs = with_unit_keys(variant)

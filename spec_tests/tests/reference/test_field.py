@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from linattn.numbers.field import GENERATOR, PRIME, Log, Number, draw
+from linattn.numbers.field import GENERATOR, PRIME, Angle, Log, Number, draw
 
 FACTORS = (2, 3, 5, 7, 11, 13, 31, 41, 61, 151, 331, 1321)  # the primes of PRIME - 1
 NUMBERS = st.integers(0, PRIME - 1).map(Number)
 LOGS = st.integers(0, PRIME - 2).map(Log)
+ANGLES = st.integers(0, PRIME).map(Angle)
 LOG_ZERO = Log(None)
 
 
@@ -81,6 +82,34 @@ def test_the_maximum_of_exponents_is_one_of_them_whatever_their_order(x, y):
     assert x.maximum(y) in (x, y)
 
 
+@given(ANGLES, ANGLES, st.integers(-(2**70), 2**70))
+def test_angles_add_like_rotations(x, y, n):
+    assert (x + y).cos() == x.cos() * y.cos() - x.sin() * y.sin()
+    assert (x + y).sin() == x.sin() * y.cos() + x.cos() * y.sin()
+    assert x.cos() * x.cos() + x.sin() * x.sin() == 1
+    assert x + y == y + x
+    assert (x - y) + y == x + 0 == 0.0 + x == 0 - -x == x
+    assert n * x + x == (n + 1) * x == x * (n + 1.0 if abs(n) < 2**50 else n + 1)
+
+
+def test_the_angle_one_generates_all():
+    """The circle has PRIME + 1 = 2^61 points, PRIME being 3 modulo 4; half as many steps are half a turn."""
+    assert PRIME % 4 == 3
+    half = Angle((PRIME + 1) // 2)
+    assert (half.cos(), half.sin()) == (Number(-1), Number(0))
+    assert 2 * half == Angle(0)
+    assert (Angle(0).cos(), Angle(0).sin()) == (Number(1), Number(0))
+
+
+@pytest.mark.parametrize("operation", [operator.add, operator.sub, operator.mul])
+@pytest.mark.parametrize("other", [0.1, "1", None, Number(0), Log(0)])
+def test_angles_refuse_what_is_none(operation, other):
+    with pytest.raises(TypeError):
+        operation(Angle(8), other)
+    with pytest.raises(TypeError):
+        operation(other, Angle(8))
+
+
 @pytest.mark.parametrize("operation", [operator.add, operator.sub, operator.mul, operator.truediv])
 @pytest.mark.parametrize("whole", [2, 2.0, np.int8(2), np.float64(2.0)])
 def test_whole_numbers_mix_in(operation, whole):
@@ -106,12 +135,14 @@ def test_exponents_refuse_what_is_none(operation, other):
         operation(other, Log(8))
 
 
-@given(st.integers(0, 3), st.integers(0, 3), st.sampled_from(["number", "log"]), st.randoms(use_true_random=False))
+@given(
+    st.integers(0, 3), st.integers(0, 3), st.sampled_from(["number", "log", "angle"]), st.randoms(use_true_random=False)
+)
 def test_draws_have_the_shape_and_the_type(rows, columns, kind, rng):
     array = draw((rows, columns), kind, rng)
     assert array.shape == (rows, columns)
     assert array.dtype == object
-    assert all(type(x) is {"number": Number, "log": Log}[kind] for x in array.ravel())
+    assert all(type(x) is {"number": Number, "log": Log, "angle": Angle}[kind] for x in array.ravel())
 
 
 def test_numpy_contracts_field_elements():

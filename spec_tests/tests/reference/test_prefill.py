@@ -72,9 +72,12 @@ def test_the_dtype_stays(variant, form, dtype):
 @EACH_VARIANT
 def test_absent_inputs_have_their_defaults(variant):
     _, inputs = over_floats(variant)
-    given = {name: x for name, x in inputs.items() if name not in ("scale", "eps")}
-    defaults = {"scale": SIZES["K"] ** -0.5, "eps": 0.0}
-    explicit = {name: x for name, x in defaults.items() if variant.has(name)}
+    explicit = {
+        item.name: SIZES["K"] ** -0.5 if item.default == "K ** -0.5" else item.default
+        for item in variant.inputs
+        if item.default is not None
+    }
+    given = {name: x for name, x in inputs.items() if name not in explicit}
     assert all_close(prefill(variant, **given), prefill(variant, **given, **explicit))
     assert all_close(prefill(variant, **given, **dict.fromkeys(explicit)), prefill(variant, **given))
 

@@ -28,6 +28,7 @@ OPERATIONS = {
     "plain array": lambda x, y: np.arange(3.0) * x + (x - np.arange(3.0)) / y + np.arange(1.0, 4.0) / x,
     "maximum": lambda x, y: maximum(x, y) * x,
     "largest": lambda x, y: largest(x * y),
+    "expm1": lambda x, y: np.expm1(x - y),
     "log1p": lambda x, y: np.log1p(x * y),
     "sqrt": lambda x, y: np.sqrt(x / y),
     "tanh": lambda x, y: np.tanh(x - y),

@@ -3,6 +3,7 @@ limits. ``linattn bench verdict`` measures the same on thousands of runs.
 """
 
 import pytest
+from drawing import FOUNDATION
 
 import linattn
 from linattn_spec import PROFILES, drawn, verdict
@@ -10,7 +11,7 @@ from linattn_spec.comparison import Comparison
 from linattn_tools.verdict_bench.settings import Setting, setting
 
 MARGIN = 2 / 3  # of every limit: room for machines that sum in yet another way
-CAUSAL = [(variant.name, form) for variant in linattn.VARIANTS for form in variant.forms if form != "bidirectional"]
+CAUSAL = [(variant.name, form) for variant in FOUNDATION for form in variant.forms if form != "bidirectional"]
 SETTINGS, LONGEST = 63, 150  # each in one of the seven profiles; longer ones take too long here
 TYPICAL = "Hq=2,Hk=2,Hv=2,K=16,V=16,initial_state=drawn"
 SIGNED = "Hq=16,Hk=16,Hv=16,K=2,V=4,q=bell,k=bell,seed=3"  # denominators of both signs

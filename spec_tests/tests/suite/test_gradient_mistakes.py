@@ -1,9 +1,9 @@
 """The power of the gradient checks: every mistake in a backward pass is resolved, rejected and named."""
 
 import pytest
+from drawing import FOUNDATION
 
 import linattn
-from linattn import VARIANTS
 from linattn_spec import PROFILES, gradient_diagnosis
 from linattn_spec.checks import run_check
 from linattn_spec.laws.gradients import LOSSES
@@ -13,7 +13,7 @@ from linattn_spec.mistakes.gradients import GRADIENT_MISTAKES
 
 DECLARED = ("fp32", "bf16", "fp16")
 MUTATED = ("odd-dims", "square", "long", "grouped-query")
-TRIALS = [(variant, one) for variant in VARIANTS for one in GRADIENT_MISTAKES if one.applies(variant)]
+TRIALS = [(variant, one) for variant in FOUNDATION for one in GRADIENT_MISTAKES if one.applies(variant)]
 EACH_TRIAL = pytest.mark.parametrize(
     ("variant", "mistake"), TRIALS, ids=[f"{variant.name}:{one.id}" for variant, one in TRIALS]
 )
@@ -45,7 +45,7 @@ def test_every_mistake_is_resolved_by_a_check_of_each_profile_that_it_declares(v
     assert any(signatures.resolves(mistake.id) for signatures in known)
 
 
-@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
+@pytest.mark.parametrize("variant", FOUNDATION, ids=lambda variant: variant.name)
 @pytest.mark.parametrize("profile", DECLARED)
 def test_a_right_backward_pass_is_rejected_by_none(variant, profile):
     backend = mutant(GradientMistake("none", "Nothing is wrong.", right), variant, profile)

@@ -21,7 +21,7 @@ from linattn_spec.laws.law import Law
 from linattn_spec.laws.symmetry import SYMMETRY
 
 LAWS = [law for law in (*CAUSALITY, *padding.PADDING, *SYMMETRY, *linearity.LINEARITY) if law.name != "empty"]
-HALVED = ("softmax_attention", "scale")  # an exponent, and not every exponent has a half
+HALVED = {(name, "scale") for name in ("softmax_attention", "alibi", "fox", "path")}  # not every exponent has a half
 LEADING = (2, 2)  # batch entries and heads
 FORMS = [(v.name, form) for v in linattn.VARIANTS for form in ("recurrent", "bidirectional") if form in v.forms]
 
@@ -86,7 +86,7 @@ def exact_and_small(monkeypatch):
 @pytest.mark.parametrize(("name", "form"), FORMS)
 def test_every_law_holds_where_it_applies(name, form):
     function = OverTheField(linattn.variant(name), form).function
-    laws = [law for law in LAWS if law.has_meaning(function) and (name, law.name) != HALVED]
+    laws = [law for law in LAWS if law.has_meaning(function) and (name, law.name) not in HALVED]
     assert [law.name for law in laws if not holds(law, name, form)] == []
 
 

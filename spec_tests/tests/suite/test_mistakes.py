@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import EACH_VARIANT
+from drawing import EACH_VARIANT, FOUNDATION, each
 
 import linattn
 import linattn_golden
-from linattn import VARIANTS
 from linattn_spec import PROFILES
 from linattn_spec.checks import CHECKS
 from linattn_spec.mistakes import MISTAKES, mistake
@@ -86,7 +85,7 @@ def test_a_mutant_makes_its_mistake_wherever_it_applies_and_nowhere_else():
 
 
 def test_a_mistake_is_made_only_where_its_needs_are_met():
-    places = {one.id: {variant.name for variant in VARIANTS if one.applies(variant, "chunkwise")} for one in MISTAKES}
+    places = {one.id: {variant.name for variant in FOUNDATION if one.applies(variant, "chunkwise")} for one in MISTAKES}
     assert places["gate-of-the-first-channel"] == {"gla", "kda"}
     assert places["gate-of-the-token-before"] == {"simple_gla", "gla", "gated_delta_rule", "kda"}
     assert places["gate-halved"] == places["gate-of-the-token-before"] | {"retention"}
@@ -104,7 +103,7 @@ def test_no_mistake_is_made_in_a_form_that_a_variant_lacks():
     assert not mistake("gate-halved").applies(recurrent, "chunkwise")
 
 
-@EACH_VARIANT
+@each(FOUNDATION)
 def test_a_closed_form_with_nothing_exchanged_is_right(variant):
     """In chunks and as a whole, up to the rounding of float64: what is wrong with it is what a mistake exchanges."""
     if "outer products" not in traits(variant):

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from drawing import FOUNDATION
 
 import linattn
 import linattn_golden
-from linattn import VARIANTS
 from linattn_spec import PROFILES, diagnosis
 from linattn_spec.backends.numpy_folds import backend as numpy_folds
 from linattn_spec.checks import run_check, strongest_gate
@@ -19,7 +19,7 @@ from linattn_spec.mistakes.record import CHUNK, Mistake, call_of, with_all_heads
 from linattn_spec.results import Check
 
 DECLARED = ("fp32", "bf16", "fp16")
-CAUSAL = [(variant, form) for variant in VARIANTS for form in variant.forms if form != "bidirectional"]
+CAUSAL = [(variant, form) for variant in FOUNDATION for form in variant.forms if form != "bidirectional"]
 OTHER_SHAPE = {("final-state-stale", "softmax_attention")}  # its state grows: a stale one is told by its shape
 NAMED = 0.95  # the share of mutants that most of their cases must name
 

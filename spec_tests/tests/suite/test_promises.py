@@ -5,6 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 import pytest
+from drawing import FOUNDATION
 
 import linattn
 import linattn_golden
@@ -13,7 +14,7 @@ from linattn_spec import PROFILES, Profile, verdict
 from linattn_spec.emulated import Kernel
 from linattn_spec.subject import truth_of
 
-VARIANTS = [variant.name for variant in linattn.VARIANTS]
+VARIANTS = [variant.name for variant in FOUNDATION]
 HEADS = ("Hq", "Hk", "Hv")
 
 

@@ -4,10 +4,10 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from drawing import FOUNDATION
 
 import linattn
 import linattn_golden
-from linattn import VARIANTS
 from linattn_spec import PROFILES, diagnosis
 from linattn_spec.checks import run_check
 from linattn_spec.laws import LAWS
@@ -18,7 +18,7 @@ from linattn_spec.mistakes.record import Mistake, right
 from linattn_spec.mistakes.sequences import packed
 from linattn_spec.results import Check
 
-CAUSAL = [(variant, form) for variant in VARIANTS for form in variant.forms if form != "bidirectional"]
+CAUSAL = [(variant, form) for variant in FOUNDATION for form in variant.forms if form != "bidirectional"]
 RICH = (
     ("gated_delta_rule", "chunkwise"),
     ("softmax_attention", "parallel"),

@@ -61,9 +61,10 @@ def same(one, other):
 def test_what_is_drawn_is_valid_and_made_again_from_its_text(variant, data):
     example = data.draw(strategies.inputs(variant))
     dims = example.case.dims
-    output, _ = linattn.prefill(
-        variant, form="recurrent", initial_state=example.data.initial_state, **example.data.inputs
-    )
+    with np.errstate(invalid="ignore", divide="ignore"):  # without a weight there is no mean
+        output, _ = linattn.prefill(
+            variant, form="recurrent", initial_state=example.data.initial_state, **example.data.inputs
+        )
     assert output.shape == (dims["B"], max(dims["Hq"], dims["Hv"]), dims["T"], dims["V"])
     assert same(arrays(strategies.example(variant, repr(example))), arrays(example))
 
@@ -72,8 +73,8 @@ def test_what_is_drawn_is_valid_and_made_again_from_its_text(variant, data):
 def test_every_input_is_exact_in_every_dtype_that_it_may_have(variant):
     """Gates are float32 in all profiles, everything else may be bfloat16."""
     for item in (item for item in variant.inputs if item.axes):
-        for kind in (item.typical, *strategies.ALTERNATIVES[item.typical]):
-            fields = dict(zip(drawn.axes_of(variant), (2, 7, 2, 2, 2, 5, 3), strict=True)) | {item.name: kind}
+        for kind in (item.typical, *strategies.ALTERNATIVES.get(item.typical, ())):
+            fields = dict(zip(drawn.axes_of(variant), (2, 7, 2, 2, 2, 5, 3, 2), strict=False)) | {item.name: kind}
             x = strategies.example(variant, drawn.scenario(fields)).data.inputs[item.name]
             assert np.array_equal(x, x.astype(np.float32))
             assert item.role != "data" or not (x.astype(np.float32).view(np.uint32) & 0xFFFF).any()
@@ -194,7 +195,7 @@ def test_a_text_that_describes_nothing(text, message):
 @EACH_VARIANT
 def test_balls_enclose_what_float64_computes(variant):
     """Up to the noise of float64 itself, in whose units the errors stay below the limit of an element."""
-    fields = dict(zip(drawn.axes_of(variant), (2, 9, 2, 2, 2, 4, 3), strict=True)) | {"initial_state": "drawn"}
+    fields = dict(zip(drawn.axes_of(variant), (2, 9, 2, 2, 2, 4, 3, 2), strict=False)) | {"initial_state": "drawn"}
     example = strategies.example(variant, drawn.scenario(fields))
     computed = truth(variant, PROFILES["fp64"], "recurrent", example.data.inputs, example.data.initial_state)
     proven = drawn.enclosed(variant, example.data, "recurrent")

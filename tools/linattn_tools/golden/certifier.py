@@ -50,8 +50,8 @@ def sample(case: Case, data: Data) -> Data:
 
     def first(array: Any, axes: str) -> Any:
         names = axes.split()
-        array = array[(0,) * (array.ndim - len(names))]
-        return array[..., :SAMPLE_COLUMNS] if names[-1:] == ["V"] else array
+        leading = (0,) * (array.ndim - len(names))
+        return array[leading + tuple(slice(SAMPLE_COLUMNS if axis == "V" else None) for axis in names)]
 
     inputs = {
         item.name: first(np.asarray(data.inputs[item.name]), item.axes)

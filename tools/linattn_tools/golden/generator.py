@@ -99,6 +99,11 @@ def manifest(cases: list[Case], folder: Path) -> str:
         "files": {
             name: {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()} for name, text in files.items()
         },
-        "cases": [asdict(case) for case in cases],
+        "cases": [asdict(case, dict_factory=without_usual_time) for case in cases],
     }
     return json.dumps(content, indent=1) + "\n"
+
+
+def without_usual_time(items: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Tokens stand on the axis before the last, where nothing else is said."""
+    return {name: value for name, value in items if (name, value) != ("time", -2)}

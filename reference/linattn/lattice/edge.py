@@ -1,9 +1,4 @@
-"""The lattice of variants: which one is another one under a restriction.
-
-An edge says that the special variant is the general one with a restriction, exactly: its inputs and state become
-those of the general one, whose results become its own. ``LOOKALIKES`` are restrictions that are often taken for such
-an edge, and are none.
-"""
+"""The record of an edge of the lattice, and the maps of inputs and states that edges share."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -89,60 +84,3 @@ def exponential_kernel(state: tuple, inputs: Inputs) -> Point:
     S = np.concatenate([values, 0 * inputs["v"]], axis=-2)
     z = np.broadcast_to(np.arange(past + tokens) < past, S.shape[:-1]).astype(float)
     return (S, z), {"q": q, "k": one_hot, "v": inputs["v"], "eps": 0}
-
-
-EDGES = (
-    Edge("linear_attention", "retention", "log_decay = 0", adding(log_decay=per_head(0))),
-    Edge("linear_attention", "simple_gla", "log_decay = 0", adding(log_decay=per_token(0))),
-    Edge("retention", "simple_gla", "log_decay constant over the tokens", adding(log_decay=for_every_token)),
-    Edge("simple_gla", "gla", "log_decay constant over the channels", adding(log_decay=for_every_channel)),
-    Edge("delta_rule", "gated_delta_rule", "log_decay = 0", adding(log_decay=per_token(0))),
-    Edge("gated_delta_rule", "kda", "log_decay constant over the channels", adding(log_decay=for_every_channel)),
-    Edge(
-        "normalised_linear_attention",
-        "linear_attention",
-        "one more value column of ones, by which the others are divided",
-        with_ones,
-        over_the_ones,
-        split_ones,
-    ),
-    Edge(
-        "softmax_attention",
-        "normalised_linear_attention",
-        "a one-hot channel for every key, queries exp(scale q.k)",
-        exponential_kernel,
-        state_back=None,
-    ),
-)
-
-LOOKALIKES = (
-    Edge("linear_attention", "delta_rule", "beta = 1: keys that are not orthogonal erase", adding(beta=per_token(1))),
-    Edge("linear_attention", "delta_rule", "beta = 0: then nothing is written", adding(beta=per_token(0))),
-    Edge("simple_gla", "gated_delta_rule", "beta = 1: keys that are not orthogonal erase", adding(beta=per_token(1))),
-    Edge("gla", "kda", "beta = 1: keys that are not orthogonal erase", adding(beta=per_token(1))),
-    Edge(
-        "delta_rule",
-        "linear_attention",
-        "values beta v: that writes and does not erase",
-        adding("beta", v=lambda x: x["beta"] * x["v"]),
-    ),
-    Edge(
-        "gated_delta_rule",
-        "simple_gla",
-        "values beta v: that writes and does not erase",
-        adding("beta", v=lambda x: x["beta"] * x["v"]),
-    ),
-    Edge(
-        "gla",
-        "simple_gla",
-        "the decay of the first channel for all",
-        adding(log_decay=lambda x: x["log_decay"][..., :1]),
-    ),
-    Edge(
-        "normalised_linear_attention",
-        "linear_attention",
-        "no normaliser",
-        lambda state, inputs: adding("eps", scale=lambda x: 1)(state[:1], inputs),
-        state_back=None,
-    ),
-)

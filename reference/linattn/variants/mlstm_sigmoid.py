@@ -1,0 +1,68 @@
+r"""mLSTM with a sigmoid input gate: no exponential can overflow, and no stabiliser is needed.
+
+.. math::
+
+    S_t &= \alpha_t S_{t-1} + i_t k_t v_t^\top, \qquad \alpha_t = e^{g_t} \\
+    z_t &= \alpha_t z_{t-1} + i_t k_t \\
+    o_t &= \frac{\sigma\, S_t^\top q_t}{\max(|\sigma\, z_t^\top q_t|,\, 1)}
+
+i in [0, 1] is the input gate after its sigmoid, the output gate is outside. The authors' kernels can leave out the
+denominator, which makes it simple GLA on keys i k, and add eps to it otherwise.
+"""
+
+import numpy as np
+
+from linattn.algebra import dot, maximum, outer, read
+from linattn.families import with_ones
+from linattn.inputs import BETA, KEY, LOG_DECAY, MEMORY, QUERY, SCALE, VALUE
+from linattn.record import Input, Source, Variant
+from linattn.variants import simple_gla
+from linattn.variants.mlstm import NORMALISER
+
+
+def step(S, z, q, k, v, log_decay, i, scale):
+    """Beck et al. 2025, the recurrence of mLSTMsig."""
+    alpha = np.exp(log_decay)
+    S = alpha[..., :, None] * S + outer(i * k, v)  # DECAY, WRITE
+    z = alpha * z + i * k
+    return (S, z), bounded(scale * read(q, S), scale * dot(q, z))  # READ
+
+
+def bounded(weighted_sum, total):
+    return weighted_sum / maximum(maximum(total, -total), 1 + 0 * total)
+
+
+def parallel(S, z, q, k, v, log_decay, i, scale):
+    start = np.concatenate([S, z[..., :, None]], axis=-1)
+    (final,), o = simple_gla.parallel(start, q, i * k, with_ones(v), log_decay, scale)
+    return (final[..., :-1], final[..., -1]), bounded(o[..., :-1], o[..., -1:])
+
+
+GATE = Input("i", "T 1", "input gate", heads="v", domain=(0, 1), neutral=1, role="gate", typical=BETA.typical)
+VARIANT = Variant(
+    name="mlstm_sigmoid",
+    title="mLSTM with sigmoid input gate",
+    summary="simple GLA with an input gate, over the size of its normaliser or 1",
+    step=step,
+    parallel=parallel,
+    inputs=(QUERY, KEY, VALUE, LOG_DECAY, GATE, SCALE),
+    state=(MEMORY, NORMALISER),
+    exact="output and state, with max as any symmetric function of two numbers",
+    constraints=(
+        "C1  log_decay <= 0 and 0 <= i <= 1.",
+        "C2  i_t = 0 only lets state and normaliser decay.",
+        "C3  Where |scale z.q| <= 1 the output is that of simple GLA on keys i k.",
+        "C4  log_decay_t = -inf forgets everything before token t, exactly.",
+        "C5  From the empty state it is mLSTM with log_input = log i.",
+    ),
+    sources=(
+        Source(
+            "Tiled Flash Linear Attention: More Efficient Linear RNN and xLSTM Kernels",
+            "Beck, Poppel, Lippe, Hochreiter",
+            2025,
+            "2503.14376",
+            "mLSTMsig as in the authors' kernels, parallel/native_siging",
+        ),
+    ),
+    aliases={"mlstm_kernels": "mlstm_siging_parallel_fw(eps=0), log_decay = logsigmoid(f), i = sigmoid(i)"},
+)

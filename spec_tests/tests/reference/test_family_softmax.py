@@ -1,0 +1,106 @@
+"""The relatives of softmax attention: all routes agree, sums written by hand agree, reductions hold exactly."""
+
+from math import exp, prod
+
+import numpy as np
+import pytest
+from delta_and_softmax import (
+    BY_NAME,
+    EACH_ROUTE,
+    EACH_SOFTMAX,
+    by_edge,
+    certify_alike,
+    empty,
+    functions_of_numbers,  # noqa: F401
+    gradients_agree,
+    in_field,
+    inside,
+    keeps_the_precision,
+)
+from drawing import agree, close, equal
+
+from linattn import forms
+from linattn.lattice.softmax import EDGES, LOOKALIKES
+
+
+@EACH_SOFTMAX
+@pytest.mark.parametrize("past", [0, 8])
+def test_all_routes_agree_exactly(variant, past):
+    assert agree(variant, in_field(variant, P=past))
+
+
+@EACH_SOFTMAX
+def test_the_routes_certify_to_the_same_bytes_and_floats_follow(variant):
+    certify_alike(variant)
+
+
+@EACH_SOFTMAX
+@EACH_ROUTE
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_precision_stays(variant, route, dtype):
+    keeps_the_precision(variant, route, dtype)
+
+
+@EACH_SOFTMAX
+def test_gradients_agree_with_the_complex_step(variant):
+    gradients_agree(variant)
+
+
+def reflected(x, t, s):
+    """k_s^T H_{s+1} ... H_t q_t."""
+    row = x["k"][s]
+    for r in range(s + 1, t + 1):
+        row = row @ (np.eye(row.size) - x["beta"][r] * np.outer(x["w"][r], x["w"][r]))
+    return row @ x["q"][t]
+
+
+def faded(x, t, s):
+    return prod(exp(g) for g in x["log_decay"][s + 1 : t + 1, 0])
+
+
+WEIGHTS = {  # of the value of token s at token t
+    "fox": lambda x, t, s: exp(x["scale"] * x["q"][t] @ x["k"][s]) * faded(x, t, s),
+    "alibi": lambda x, t, s: exp(x["scale"] * x["q"][t] @ x["k"][s] - x["slope"][0] * (t - s)),
+    "path": lambda x, t, s: exp(x["scale"] * reflected(x, t, s)) * faded(x, t, s),
+    "deltaformer": lambda x, t, s: exp(x["scale"] * x["q"][t] @ x["k"][s]),
+}
+
+
+def mean(weights, values):
+    return sum(w * v for w, v in zip(weights, values, strict=True)) / sum(weights) if weights else 0
+
+
+def corrected(x):
+    """The values of DeltaFormer."""
+    values = []
+    for t, v in enumerate(x["v"]):
+        weights = [exp(x["scale"] * x["w"][t] @ x["k"][s]) for s in range(t)]
+        values.append(v - x["beta"][t] * mean(weights, values))
+    return values
+
+
+@EACH_SOFTMAX
+def test_the_output_is_the_weighted_mean_written_by_hand(variant):
+    """From the empty state. deltaformer C2, deltaformer C3."""
+    state, x = inside(variant)
+    values = corrected(x) if variant.name == "deltaformer" else x["v"]
+    for t, got in enumerate(forms.recurrent(variant, empty(state), x)[1]):
+        assert close(got, mean([WEIGHTS[variant.name](x, t, s) for s in range(t + 1)], values[: t + 1]))
+
+
+@by_edge(EDGES)
+@EACH_ROUTE
+def test_a_special_case(edge, route):
+    """fox C1, fox C2, fox C5, alibi C1, alibi C2, path C2, deltaformer C1: exactly."""
+    special, general = BY_NAME[edge.special], BY_NAME[edge.general]
+    state, inputs = in_field(special)
+    final, output = edge.through(lambda s, x: route(general, s, x), state, inputs)
+    want = forms.recurrent(special, state, inputs)
+    assert equal((final, output), want if edge.state_back else ((), want[1]))
+
+
+@by_edge(LOOKALIKES)
+def test_no_special_case(edge):
+    state, inputs = in_field(BY_NAME[edge.special])
+    _, output = edge.through(lambda s, x: forms.recurrent(BY_NAME[edge.general], s, x), state, inputs)
+    assert not np.array_equal(output, forms.recurrent(BY_NAME[edge.special], state, inputs)[1])
