@@ -118,6 +118,8 @@ def kinds(item: Input, fixed: bool) -> st.SearchStrategy:
 
 def inside(item: Input, value: Any) -> bool:
     """Whether a number, or all values of a kind, lie in the domain of the input."""
+    if value == "mixed":
+        return all(inside(item, kind) for kind in drawn.MIXED)
     if isinstance(value, str):
         dims = dict.fromkeys(("B", "T", "Hq", "Hk", "Hv", *item.axes.split()), 6)
         value = drawn.draw(item, value, dims, key_of(item.name)).array()

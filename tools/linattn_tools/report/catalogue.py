@@ -98,7 +98,7 @@ def render(mistakes: list[Mistake], trials: list[Trial], seen: list[Sight], summ
     by_mistake = {one.id: [trial for trial in trials if trial.mistake == one.id] for one in mistakes}
     return template().render(
         mistakes=mistakes,
-        summary=summary,
+        summary=summary.replace("\n", "; "),
         forms=[form for form in FORMS if any(trial.form == form for trial in trials)],
         profiles=list(dict.fromkeys(trial.profile for trial in trials)),
         cases=list(dict.fromkeys(sight.case for sight in seen)),

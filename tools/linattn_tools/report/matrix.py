@@ -88,10 +88,11 @@ class Row:
 
 @dataclass(frozen=True)
 class Matrix:
-    """All variants against all columns of a run."""
+    """The variants of a run against its columns, and those of which it has nothing."""
 
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
+    absent: tuple[str, ...] = ()
 
     @property
     def implementations(self) -> list[list[Column]]:
@@ -134,9 +135,15 @@ def matrix(run: Run) -> Matrix:
         check = result.check
         found.setdefault((check.variant, Column(check.column, check.profile)), []).append(result)
     columns = in_order(tuple(dict.fromkeys(column for _, column in found)))
+    present = {variant for variant, _ in found}
     return Matrix(
         columns,
-        tuple(Row(v, tuple(Cell(tuple(found.get((v.name, c), ()))) for c in columns)) for v in linattn.VARIANTS),
+        tuple(
+            Row(v, tuple(Cell(tuple(found.get((v.name, c), ()))) for c in columns))
+            for v in linattn.VARIANTS
+            if v.name in present
+        ),
+        tuple(v.name for v in linattn.VARIANTS if v.name not in present),
     )
 
 
