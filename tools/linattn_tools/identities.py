@@ -12,7 +12,7 @@ from linattn import forms
 from linattn.numbers import field
 from linattn.record import Variant
 
-SIZES = {"T": 13, "K": 4, "V": 3, "P": 2, "J": 2}
+SIZES = {"T": 13, "K": 4, "V": 3, "P": 2, "J": 2, "M": 3, "L": 5}
 Point = tuple[tuple, dict[str, Any]]  # state and inputs
 
 

@@ -43,7 +43,8 @@ class Log:
         return self if self.exponent >= other.exponent else other
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Log) and self.exponent == other.exponent
+        other = _log(other)
+        return other is not None and self.exponent == other.exponent
 
     def __neg__(self) -> "Log":
         if self.exponent is None:

@@ -141,7 +141,7 @@ def applies(variant: Variant, scenario: Scenario) -> bool:
 def case_of(variant: Variant, scenario: Scenario) -> Case:
     case_id = f"{variant.name}/{scenario.name}"
     dims = dict(zip(["B", "T", "Hq", "Hk", "Hv", "K", "V"], map(int, scenario.dims.split()), strict=True))
-    sizes = {**dims, "P": 4, "J": 2}
+    sizes = {**dims, "P": 4, "J": 2, "M": 4, "L": 7}
 
     def draws(group: str, kinds: dict[str, tuple[str, tuple[int, ...]]]) -> dict[str, Draw]:
         times = {item.name: item.time for item in variant.inputs if group == "inputs" and item.time is not None}
