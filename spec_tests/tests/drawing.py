@@ -11,7 +11,8 @@ from linattn import VARIANTS, Variant, forms, variant
 from linattn.numbers import field
 from linattn.record import Input, State
 
-SIZES = {"T": 7, "K": 5, "V": 6, "P": 8, "J": 2, "M": 3, "L": 4}  # P tokens are in the cache already; batches and heads are 2 to 4
+# P tokens are in the cache already; batches and heads are 2 to 4.
+SIZES = {"T": 7, "K": 5, "V": 6, "P": 8, "J": 2, "M": 3, "L": 4}
 Arguments = tuple[tuple, dict[str, Any]]  # the state and the inputs
 
 

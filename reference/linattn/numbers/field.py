@@ -43,8 +43,8 @@ class Log:
         return self if self.exponent >= other.exponent else other
 
     def __eq__(self, other: object) -> bool:
-        other = _log(other)
-        return other is not None and self.exponent == other.exponent
+        log = _log(other)
+        return log is not None and self.exponent == log.exponent
 
     def __neg__(self) -> "Log":
         if self.exponent is None:
