@@ -37,11 +37,11 @@ def differences(case_id: str, loss: str) -> dict[str, dict[str, np.ndarray]]:
 
 
 @lru_cache(maxsize=64)
-def signatures(case_id: str, profile: Profile, form: str, loss: str, names: tuple[str, ...]) -> Signatures:
+def signatures(case_id: str, profile: Profile, loss: str, names: tuple[str, ...]) -> Signatures:
     """Those gradients alone that a function returns; of what the profile allows, nothing is a mistake."""
     allowed = {one.id for one in GRADIENT_MISTAKES if diagnosis.declared(profile) in one.profiles}
     found = {name: x for name, x in differences(case_id, loss).items() if name in allowed}
-    units = truth_of(case_id, profile, form, loss).units
+    units = truth_of(case_id, profile, loss).units
     values = np.array([in_units(x, units, names) for x in found.values()])
     return Signatures(tuple(found), values, np.sum(values**2, axis=-1))
 
@@ -55,5 +55,5 @@ def in_units(x: dict[str, np.ndarray], units: dict[str, np.ndarray], names: tupl
 def of(subject: Subject, comparison: Comparison, loss: str) -> Match | None:
     exchange, names = subject.exchange, tuple(sorted(comparison.got))
     errors = {name: comparison.got[name] - comparison.want[name] for name in names}
-    known = signatures(subject.case.id, exchange.profile, exchange.function.form, loss, names)
+    known = signatures(subject.case.id, exchange.profile, loss, names)
     return diagnosis.explain(in_units(errors, dict(comparison.units), names), known, diagnosis.tolerated(comparison))

@@ -35,32 +35,30 @@ def compare(loss: str) -> Callable[[Subject], Iterator[Comparison]]:
         names = linattn_golden.of_loss(loss, subject.data.cotangents)
         cotangents = {name: subject.data.cotangents[name] for name in names}
         got = backward.gradients(subject.exchange, subject.data.inputs, subject.state, cotangents)
-        proven = truth_of(subject.case.id, subject.exchange.profile, subject.exchange.function.form, loss)
+        proven = truth_of(subject.case.id, subject.exchange.profile, loss)
         yield Comparison(got, proven.values, proven.units, what=f"gradients, loss on {SEEN[loss]}: ")
 
     return gradient
 
 
 @lru_cache(maxsize=256)
-def truth_of(case_id: str, profile: Profile, form: str, loss: str) -> Truth:
+def truth_of(case_id: str, profile: Profile, loss: str) -> Truth:
     """The golden gradients, and their units."""
     case = linattn_golden.case(case_id)
     variant, values = find_variant(case.variant), proven(case_id, loss)
-    spreads = [strayed(case_id, profile, way, loss) for way in ways(case, form)]
+    spreads = [strayed(case_id, profile, way, loss) for way in ways(case)]
     units = {n: np.max([unit(variant, profile, n, x, s[n]) for s in spreads], axis=0) for n, x in values.items()}
     return Truth(values, units)
 
 
-def ways(case: Case, form: str) -> Iterator[tuple[str, int, bool]]:
-    """As for results; closed forms also with decays as differences of cumulative sums. Going backwards, the gradients
-    by the sums up to two tokens cancel in all that lies before both: products of decays do not show this.
+def ways(case: Case) -> Iterator[tuple[str, int, bool]]:
+    """Whatever the form: backward passes take the gradient by a log decay as a difference of q dq and k dk, summed over
+    later tokens, in which large terms cancel. Decays as differences of cumulative sums show this, their products not.
     """
-    yield "recurrent", 0, False
-    if form in ("chunkwise", "parallel"):
-        chunk = min(verdict.CHUNK, case.dims["T"])
-        yield "chunkwise", chunk, False
-        if np.isfinite(linattn_golden.load(case).inputs.get("log_decay", -np.inf)).all():
-            yield "chunkwise", chunk, True
+    chunk = min(verdict.CHUNK, case.dims["T"])
+    yield from (("recurrent", 0, False), ("chunkwise", chunk, False))
+    if np.isfinite(linattn_golden.load(case).inputs.get("log_decay", -np.inf)).all():
+        yield "chunkwise", chunk, True
 
 
 def proven(case_id: str, loss: str) -> dict[str, np.ndarray]:

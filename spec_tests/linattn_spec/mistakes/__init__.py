@@ -17,6 +17,7 @@ from linattn_spec.mistakes.layout import LAYOUT
 from linattn_spec.mistakes.memory import MEMORY
 from linattn_spec.mistakes.normaliser import NORMALISER
 from linattn_spec.mistakes.operands import OPERANDS
+from linattn_spec.mistakes.own_token import OWN_TOKEN
 from linattn_spec.mistakes.precision import PRECISION
 from linattn_spec.mistakes.ragged import RAGGED
 from linattn_spec.mistakes.record import Mistake
@@ -36,6 +37,7 @@ MISTAKES: tuple[Mistake, ...] = (
     + LAYOUT
     + WIDTHS
     + RECURRENCE
+    + OWN_TOKEN
     + CAUSALITY
     + STATE
     + CACHE

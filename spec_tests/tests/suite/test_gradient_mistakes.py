@@ -35,11 +35,9 @@ def test_every_mistake_is_resolved_by_a_check_of_each_profile_that_it_declares(v
     """Its signature stands out of rounding; what it changes does not depend on the precision."""
     if profile not in mistake.profiles:
         pytest.skip(f"declares no {profile}")
-    names = tuple(
-        sorted(gradient_diagnosis.truth_of(f"{variant.name}/odd-dims", PROFILES[profile], "recurrent", "both").values)
-    )
+    names = tuple(sorted(gradient_diagnosis.truth_of(f"{variant.name}/odd-dims", PROFILES[profile], "both").values))
     known = (
-        gradient_diagnosis.signatures(check.case, PROFILES[profile], "recurrent", LOSSES[check.kind], names)
+        gradient_diagnosis.signatures(check.case, PROFILES[profile], LOSSES[check.kind], names)
         for check in checks(variant, profile)
     )
     assert any(signatures.resolves(mistake.id) for signatures in known)
