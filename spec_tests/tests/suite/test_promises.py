@@ -20,8 +20,9 @@ HEADS = ("Hq", "Hk", "Hv")
 
 @pytest.mark.parametrize("promise", PROFILES)
 def test_no_token_of_a_golden_case_is_undetermined_and_no_unit_is_zero(promise):
-    for case in linattn_golden.cases(kind="certified"):
-        assert_fit_to_judge(case, PROFILES[promise])
+    for variant in VARIANTS:
+        for case in linattn_golden.cases(variant, "certified"):
+            assert_fit_to_judge(case, PROFILES[promise])
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
