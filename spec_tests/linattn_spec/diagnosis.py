@@ -16,7 +16,8 @@ from linattn.variants import variant as find_variant
 from linattn_spec.comparison import Comparison
 from linattn_spec.matching import EXPLAINED, HUGE, REJECTED, RESOLVED, Match, Signatures, explain
 from linattn_spec.mistakes import MISTAKES
-from linattn_spec.mistakes.record import Call, call_of, right
+from linattn_spec.mistakes.record import Call, Mistake, Results, call_of, right
+from linattn_spec.mistakes.small import REFUSALS
 from linattn_spec.profiles import PROFILES, Profile
 from linattn_spec.subject import Subject, truth_of
 from linattn_spec.verdict import LEAST
@@ -40,13 +41,21 @@ def changes(call: Call, exact: bool = False) -> dict[str, dict[str, np.ndarray]]
     with np.errstate(all="ignore"):
         truth = right(call)
         for mistake in MISTAKES:
-            wrong = mistake.wrong(call) if mistake.applies(call.variant, call.form) else {}
+            wrong = attempted(mistake, call) if mistake.applies(call.variant, call.form) else {}
             if wrong and all(wrong[name].shape == x.shape for name, x in truth.items()):
                 wrong = {name: stored(x) if exact else x for name, x in wrong.items()}
                 change = {name: wrong[name] - x for name, x in truth.items()}
                 if not all(is_rounding(change[name], x) for name, x in truth.items()):
                     found[mistake.id] = change
     return found
+
+
+def attempted(mistake: Mistake, call: Call) -> Results:
+    """Nothing where it cannot be made in this very call."""
+    try:
+        return mistake.wrong(call)
+    except REFUSALS:
+        return {}
 
 
 def is_rounding(change: np.ndarray, x: np.ndarray) -> bool:

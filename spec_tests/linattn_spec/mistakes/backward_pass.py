@@ -47,7 +47,7 @@ class GradientMistake:
 
     def applies(self, variant: Variant, form: str = "recurrent") -> bool:
         has = form in self.forms and set(self.needs) <= traits(variant)
-        return has and runs(self.id, variant, form, lambda inputs, state: self.wrong(small(variant, inputs, state)))
+        return has and runs(self.wrong, variant, form, lambda inputs, state: self.wrong(small(variant, inputs, state)))
 
 
 def small(variant: Variant, inputs: dict[str, Array], state: tuple | None) -> Backward:

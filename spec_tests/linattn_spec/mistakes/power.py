@@ -18,6 +18,7 @@ from linattn_spec.exchange import WrongReturn
 from linattn_spec.laws import LAWS
 from linattn_spec.mistakes import MISTAKES
 from linattn_spec.mistakes.mutant import mutant
+from linattn_spec.mistakes.small import REFUSALS
 from linattn_spec.profiles import PROFILES
 from linattn_spec.results import Check
 from linattn_spec.subject import subject_of
@@ -102,14 +103,16 @@ def verdicts(mistake: str, backend: Backend, check: Check) -> Iterator[str]:
     if check.kind != "golden":
         yield from verdicts_of_a_law(backend, check)
         return
-    yield "judged"
     subject = subject_of(backend, check)
     try:
         comparison = next(iter(checks.golden(subject)))
         off = comparison.load > 1
     except WrongReturn:  # another shape: told by its message, not by a signature
-        yield from COUNTED[1:]
+        yield from COUNTED
         return
+    except REFUSALS:  # it cannot be made in this very case
+        return
+    yield "judged"
     known, errors = diagnosis.known_to(subject, comparison), diagnosis.errors_of(comparison)
     match = diagnosis.explain(errors, known, diagnosis.tolerated(comparison))
     if off or match:

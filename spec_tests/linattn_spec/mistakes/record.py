@@ -55,7 +55,7 @@ class Mistake:
         def make(inputs: dict[str, Any], state: tuple | None) -> Results:
             return self.wrong(call_of(variant, form, inputs, state))
 
-        return has and runs(self.id, variant, form, make)
+        return has and runs(self.wrong, variant, form, make)
 
 
 def traits(variant: Variant) -> set[str]:
@@ -97,6 +97,8 @@ def with_inputs(**change: Callable[[Array, Call], Array]) -> Callable[[Call], Re
 
     def wrong(call: Call) -> Results:
         changed = {name: function(call.inputs[name], call) for name, function in change.items() if name in call.inputs}
+        if not changed:
+            raise KeyError(f"{call.variant.name} has no input {', '.join(change)}")
         return right(replace(call, inputs={**call.inputs, **changed}))
 
     return wrong

@@ -1,6 +1,6 @@
 """Can a mistake be made in a variant at all? A small call tells."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -9,27 +9,40 @@ import linattn_golden
 from linattn.record import Variant
 from linattn_spec import drawn
 
+HEADS = ("Hq", "Hk", "Hv")
 TOKENS = 18  # two more than a chunk of the mistakes
 REFUSALS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
-_known: dict[tuple[str, int, str], bool] = {}
+_known: dict[tuple[Hashable, int, str], bool] = {}
 
 
-def runs(mistake: str, variant: Variant, form: str, make: Callable[[dict[str, Any], tuple | None], Any]) -> bool:
-    """Whether ``make(inputs, state)`` computes anything: variants may look alike and work otherwise."""
-    key = mistake, id(variant.step), form
+def runs(wrong: Hashable, variant: Variant, form: str, make: Callable[[dict[str, Any], tuple | None], Any]) -> bool:
+    """Whether ``make(inputs, state)``, a call of ``wrong``, computes anything: variants may look alike and work
+    otherwise.
+    """
+    key = wrong, id(variant.step), form
     if key not in _known:
-        data = linattn_golden.load(drawn.case(variant, scenario(variant)))
-        try:
-            with np.errstate(all="ignore"):
-                make(data.inputs, data.initial_state)
-            _known[key] = True
-        except REFUSALS:
-            _known[key] = False
+        _known[key] = all(computes(variant, scenario, make) for scenario in scenarios(variant))
     return _known[key]
 
 
-def scenario(variant: Variant) -> str:
-    """All sizes differ but those of the heads: mixed-up axes do not fit."""
-    common = {"B": 2, "T": TOKENS, "Hq": 3, "Hk": 3, "Hv": 3}
-    own = [axis for axis in drawn.axes_of(variant) if axis not in common]
-    return drawn.scenario({**common, **{axis: 4 + n for n, axis in enumerate(own)}, "initial_state": "drawn"})
+def computes(variant: Variant, scenario: str, make: Callable[[dict[str, Any], tuple | None], Any]) -> bool:
+    data = linattn_golden.load(drawn.case(variant, scenario))
+    try:
+        with np.errstate(all="ignore"):
+            make(data.inputs, data.initial_state)
+    except REFUSALS:
+        return False
+    return True
+
+
+def scenarios(variant: Variant) -> Iterator[str]:
+    """Sizes that all differ, so that mixed-up axes do not fit; equal ones, where they do; and grouped heads."""
+    own = [axis for axis in drawn.axes_of(variant) if axis not in drawn.COMMON]
+    for heads, widths in (
+        ((3, 3, 3), range(4, 4 + len(own))),
+        ((3, 3, 3), [4] * len(own)),
+        ((4, 2, 2), [4] * len(own)),
+        ((2, 2, 4), [4] * len(own)),
+    ):
+        sizes = {"B": 2, "T": TOKENS, **dict(zip(HEADS, heads, strict=True)), **dict(zip(own, widths, strict=True))}
+        yield drawn.scenario({**sizes, "initial_state": "drawn"})
