@@ -87,7 +87,7 @@ def truncated(backward: Backward) -> Gradients:
 
 def of_first_in_group(backward: Backward) -> Gradients:
     """Of the query heads that share a key and a value, the first one alone adds to their gradients."""
-    heads, shared = backward.cotangents["output"].shape[1], backward.numbers["k"].shape[1]
+    heads, shared = max(backward.numbers[name].shape[1] for name in ("q", "v")), backward.numbers["k"].shape[1]
     first = np.arange(heads)[:, None, None] % max(heads // shared, 1) == 0
     kept = {n: np.where(first, g, 0) if n == "output" else g for n, g in backward.cotangents.items()}
     other = right(replace(backward, cotangents=kept))
