@@ -108,5 +108,5 @@ def draw(variant: Any, tokens: int, width: int) -> tuple[tuple, dict[str, Any]]:
         elif item.name == "k":
             x = x / np.sqrt((x * x).sum(axis=-1, keepdims=True))
         inputs[item.name] = x
-    state = tuple(np.zeros((HEADS, *(sizes[axis] for axis in item.axes.split()))) for item in variant.state)
+    state = tuple(np.zeros((HEADS, *(sizes.get(axis, 1) for axis in item.axes.split()))) for item in variant.state)
     return state, inputs

@@ -2,7 +2,6 @@
 
 import argparse
 import json
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +34,8 @@ def show(options: argparse.Namespace) -> int:
     if not cases:
         raise ValueError(f"there is no case of {options.id!r}")
     if options.json:
-        print(json.dumps([asdict(case) for case in cases], indent=1))
+        shown = [entry for entry in linattn_golden.manifest()["cases"] if options.id in (None, entry["variant"])]
+        print(json.dumps(shown, indent=1))
         return 0
     for case in cases:
         sizes = " ".join(f"{name}={size}" for name, size in case.dims.items())
