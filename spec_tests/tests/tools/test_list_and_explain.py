@@ -50,7 +50,7 @@ def test_json_says_what_the_record_says(capsys, variant):
     entry = next(entry for entry in listed(capsys) if entry["name"] == variant.name)
     for name in ("title", "summary", "output", "read", "erase", "exact", "aliases"):
         assert entry[name] == getattr(variant, name)
-    for name in ("forms", "constraints"):
+    for name in ("forms", "constraints", "exempt"):
         assert entry[name] == list(getattr(variant, name))
     for name in ("state", "sources"):
         assert entry[name] == [dataclasses.asdict(item) for item in getattr(variant, name)]

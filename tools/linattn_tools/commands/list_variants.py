@@ -45,6 +45,7 @@ def as_json(variant: Variant) -> dict[str, Any]:
         "read": variant.read,
         "erase": variant.erase,
         "exact": variant.exact,
+        "exempt": list(variant.exempt),
         "constraints": list(variant.constraints),
         "sources": [vars(source) for source in variant.sources],
         "aliases": variant.aliases,
