@@ -110,5 +110,5 @@ def has_backward(function: Function) -> bool:
 
 LOSSES = {"gradient": "both", "gradient-output": "output", "gradient-state": "state"}
 GRADIENTS = tuple(
-    Law(kind, compare(loss), SCENARIOS, causal=True, applies=has_backward) for kind, loss in LOSSES.items()
+    Law(kind, compare(loss), SCENARIOS, causal=True, applies=has_backward, bound=True) for kind, loss in LOSSES.items()
 )

@@ -10,6 +10,7 @@ from linattn_spec import Backend, load
 from linattn_spec.autograd import autograd
 from linattn_spec.checks import run_check
 from linattn_spec.laws.gradients import LOSSES
+from linattn_spec.plan import LEVELS, Selection, plan
 from linattn_spec.results import Check
 
 FUNCTIONS = [(f.variant, f.column) for f in load("numpy").functions if f.vjp]
@@ -138,3 +139,10 @@ def test_what_torch_does_not_reach_has_the_gradient_zero():
     found = vjp(torch.ones(2), torch.ones(2), q=torch.ones(2), k=torch.ones(2))
     assert (found["q"].tolist(), found["k"].tolist()) == ([2, 2], [0, 0])
     assert vjp(None, torch.ones(2), q=torch.ones(2), k=torch.ones(2))["q"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize("level", LEVELS)
+def test_gradients_are_asked_for_only_where_they_are_proven(level):
+    planned = [check for check in plan(load("numpy"), Selection(level=level)) if check.kind in LOSSES]
+    assert bool(planned) == (level != "smoke")
+    assert all(linattn_golden.case(check.case).cotangents for check in planned)
