@@ -1,10 +1,12 @@
 """The golden values: inputs, and outputs and states proven to be the correctly rounded float64 values.
 
 ``cases()`` lists them, ``load(case)`` reads one. NumPy is all this package needs. The fixtures are in the public
-domain (CC0-1.0).
+domain (CC0-1.0). Those of variants of one's own, in other folders, are read too: where LINATTN_GOLDEN says, an
+environment variable that separates folders as PATH does.
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -17,9 +19,9 @@ from linattn_golden import safetensors
 from linattn_golden.draws import Draw
 
 HERE = Path(__file__).parent
-MANIFEST = HERE / "manifest.json"
 DATA = HERE / "data"
 LOSSES = ("both", "output", "state")
+FOLDERS = "LINATTN_GOLDEN"
 
 
 @dataclass(frozen=True)
@@ -57,22 +59,37 @@ class Data:
     gradients: dict[str, np.ndarray] = field(default_factory=dict)  # "LOSS/NAME": see ``of_loss``
 
 
-@lru_cache(maxsize=1)
-def manifest() -> dict[str, Any]:
+def manifest(folder: Path = HERE) -> dict[str, Any]:
     """The manifest as it stands in the file (``manifest.schema.json`` describes it)."""
-    return json.loads(MANIFEST.read_text())
+    return read(folder / "manifest.json")
+
+
+@lru_cache(maxsize=8)
+def read(file: Path) -> dict[str, Any]:
+    return json.loads(file.read_text())
+
+
+def folders() -> list[Path]:
+    """Ours, and those that the environment names."""
+    return [HERE, *map(Path, filter(None, os.environ.get(FOLDERS, "").split(os.pathsep)))]
+
+
+def entries() -> Iterator[dict[str, Any]]:
+    """The cases as they stand in the manifests."""
+    for folder in folders():
+        yield from manifest(folder)["cases"]
 
 
 def cases(variant: str | None = None, kind: str | None = None) -> Iterator[Case]:
     """All cases, or those of a variant or kind."""
-    for entry in manifest()["cases"]:
+    for entry in entries():
         if variant in (None, entry["variant"]) and kind in (None, entry["kind"]):
             yield from_json(entry)
 
 
 def case(case_id: str) -> Case:
     """The case of that id. Raises ``ValueError`` with the ids of its variant."""
-    known = {entry["id"]: entry for entry in manifest()["cases"]}
+    known = {entry["id"]: entry for entry in entries()}
     if case_id not in known:
         variant = case_id.split("/")[0]
         near = [name for name in known if name.startswith(f"{variant}/")] or sorted(
@@ -98,18 +115,18 @@ def load(case: Case) -> Data:
         inputs = {name: draw.array() for name, draw in case.inputs.items()}
         state = None if case.initial_state is None else tuple(draw.array() for draw in case.initial_state.values())
         return Data({**inputs, **case.numbers}, state)
-    stored = below(tensors(case.variant), case.id.split("/")[1])
+    proven = below(tensors(case.variant), case.id.split("/")[1])
 
     def group(name: str) -> dict[str, np.ndarray]:
-        return below(stored, name)
+        return below(proven, name)
 
     initial = group("initial_state")
     return Data(
         inputs={**group("inputs"), **case.numbers},
         initial_state=tuple(initial[name] for name in state_names(case)) if initial else None,
-        output=stored["output"],
+        output=proven["output"],
         final_state=tuple(group("final_state")[name] for name in state_names(case)),
-        bidirectional=stored.get("bidirectional"),
+        bidirectional=proven.get("bidirectional"),
         cotangents=group("cotangents"),
         gradients=group("gradients"),
     )
@@ -127,10 +144,19 @@ def below(tensors: dict[str, np.ndarray], folder: str) -> dict[str, np.ndarray]:
 
 def state_names(case: Case) -> list[str]:
     """The tensors of the state, in the order of the record."""
-    return manifest()["states"][case.variant]
+    return manifest(home(case.variant))["states"][case.variant]
+
+
+def home(variant: str) -> Path:
+    """The folder that holds the values of a variant."""
+    return next(folder for folder in folders() if variant in manifest(folder)["states"])
+
+
+def tensors(variant: str) -> dict[str, np.ndarray]:
+    """All tensors of a variant's file."""
+    return stored(home(variant) / "data" / f"{variant}.safetensors")
 
 
 @lru_cache(maxsize=4)
-def tensors(variant: str) -> dict[str, np.ndarray]:
-    """All tensors of a variant's file."""
-    return safetensors.read(DATA / f"{variant}.safetensors")
+def stored(file: Path) -> dict[str, np.ndarray]:
+    return safetensors.read(file)

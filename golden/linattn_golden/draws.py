@@ -94,6 +94,11 @@ def spike(bits: np.ndarray) -> np.ndarray:
     return np.where(token_of(bits) == 4, -20.0, -fraction(bits) * 2.0**-4)
 
 
+def far(bits: np.ndarray) -> np.ndarray:
+    """Far below 0, where a softplus begins to be its argument, where it is, and where an exponential overflows."""
+    return np.choose((bits >> np.uint64(62)).astype(int), [-40.0, 5.0, 20.0, 96.0]) + 4 * fraction(bits << np.uint64(2))
+
+
 DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "bell": bell,
     "bell-f32": bell,
@@ -115,6 +120,10 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "spike-f32": spike,
     "reset": reset,
     "never": lambda bits: np.full(bits.shape, -np.inf),
+    "far": far,
+    "far-below": lambda bits: -8 - fraction(bits) * 8,
+    "small-log": lambda bits: -4 - fraction(bits) * 2,
+    "large-log": lambda bits: 6 + fraction(bits) * 2,
     "angle": lambda bits: fraction(bits) * 2.0**-7,
     "strength": fraction,
     "strength-to-2": lambda bits: 2 * fraction(bits),

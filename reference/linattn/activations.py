@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from linattn.algebra import maximum
+from linattn.algebra import maximum, sigmoid
 
 Array = Any
 
@@ -16,12 +16,6 @@ Array = Any
 def size(x: Array) -> Array:
     """|x|, on every number system."""
     return maximum(x, -x)
-
-
-def sigmoid(x: Array) -> Array:
-    """1 / (1 + exp(-x))."""
-    small = np.exp(-size(x))
-    return np.where(x >= 0, 1, small) / (1 + small)
 
 
 def softplus(x: Array) -> Array:

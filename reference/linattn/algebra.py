@@ -38,14 +38,14 @@ def transpose(x: Array) -> Array:
     return np.swapaxes(x, -1, -2)
 
 
-def sigmoid(x: Array) -> Array:
-    """On numbers without an order, too; ``activations.sigmoid`` is the one that never overflows."""
-    return 1 / (1 + np.exp(-x))
-
-
 def maximum(x: Array, y: Array) -> Array:
     """The larger of the two, elementwise. Number systems that cannot compare bring a ``maximum`` of their own."""
     return _maximum_of_objects(x, y) if object in (x.dtype, y.dtype) else np.maximum(x, y)
+
+
+def sigmoid(x: Array) -> Array:
+    """1 / (1 + exp(-x)), and exp(x) / (1 + exp(x)) below 0: neither overflows. At 0 both maxima choose the first."""
+    return np.exp(-maximum(0 * x, -x)) / (1 + np.exp(-maximum(x, -x)))
 
 
 def largest(x: Array) -> Array:

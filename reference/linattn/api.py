@@ -18,7 +18,7 @@ def prefill(
     variant: str | Variant,
     *,
     initial_state: Any = None,
-    form: str = "chunkwise",
+    form: str | None = None,
     chunk_size: int = 64,
     layout: str = "BHTD",
     cu_seqlens: Any = None,
@@ -38,6 +38,7 @@ def prefill(
     record = find(variant) if isinstance(variant, str) else variant
     if not isinstance(chunk_size, int | np.integer) or chunk_size < 1:
         raise ValueError(f"chunk_size must be an integer of at least 1; got {chunk_size}")
+    form = form or record.usual_form
     if form not in record.forms:
         raise ValueError(f"form must be one of {', '.join(record.forms)} for {record.name}; got {form!r}")
     if form == "bidirectional" and initial_state is not None:
@@ -107,7 +108,7 @@ def whole(
     state = validate.complete_state(variant, initial_state, arranged, sizes)
     state, output = forms.run(variant, form, state, arranged.inputs, chunk_size)
     state, output = heads.merge(variant, state, output, arranged.groups)
-    return output, state
+    return output, tuple(x.copy() for x in state)  # the last token, or a row of the output, may be a part of it
 
 
 def packed(

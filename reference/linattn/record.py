@@ -4,7 +4,7 @@ know.
 A variant is two functions and this record. Nothing that stands here is declared a second time anywhere else.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,6 +35,7 @@ class Input:
     role: str = "data"  # "data", "gate" or "parameter"
     differentiable: bool = True
     typical: str = "bell"  # the draw of ordinary values: a name of ``linattn_golden.draws``
+    singular: float | None = None  # the value at which there is no derivative by it
 
     @property
     def time(self) -> int | None:
@@ -106,6 +107,9 @@ class Variant:
     output: str = "T V"
     read: str = "inclusive"  # "inclusive": a token sees its own write; "exclusive": it does not
     erase: str | None = None  # delta rules with a decay: the erase term reads the "decayed" or the "undecayed" state
+    linear: tuple[str, ...] | None = None  # inputs and states in which, together, the outputs are linear; see below
+    mixing: bool = False  # whether a channel of the output depends on the values in other channels
+    sizes: str = ""  # what the sizes of the axes must satisfy together, such as "2 * R <= K"
     exact: str = "output and state"  # what is an identity over the finite field
     bidirectional: tuple[Callable[..., Any], Callable[..., Any]] | None = None
     exempt: tuple[str, ...] = ()  # laws of the suite that do not hold here, as a constraint says
@@ -126,6 +130,21 @@ class Variant:
             "bidirectional": self.bidirectional,
         }
         return tuple(form for form in FORMS if has[form])
+
+    def fits(self, sizes: Mapping[str, int]) -> bool:
+        """Whether the sizes of the axes go together as ``sizes`` says."""
+        return not self.sizes or bool(eval(self.sizes, {"__builtins__": {}}, dict(sizes)))
+
+    @property
+    def usual_form(self) -> str:
+        return "chunkwise" if self.parallel else "recurrent"
+
+    @property
+    def linear_in(self) -> tuple[str, ...]:
+        """``linear``, or else v and what the state holds of the values."""
+        if self.linear is not None:
+            return self.linear
+        return ("v", *(item.name for item in self.state if item.axes.endswith("V")))
 
     def input(self, name: str) -> Input:
         return next(item for item in self.inputs if item.name == name)

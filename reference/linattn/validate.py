@@ -11,7 +11,10 @@ import numpy as np
 from linattn.heads import Arranged
 from linattn.record import Input, Variant
 
-DEFAULTS: dict[str, Callable[[Mapping[str, int]], float]] = {"K ** -0.5": lambda sizes: sizes["K"] ** -0.5}
+DEFAULTS: dict[str, Callable[[Mapping[str, int]], float]] = {
+    "K ** -0.5": lambda sizes: sizes["K"] ** -0.5,
+    "K ** -0.5 / 2": lambda sizes: sizes["K"] ** -0.5 / 2,
+}
 MAY_BE_EMPTY = ("T", "P")  # a sequence, and a past
 
 
@@ -25,6 +28,7 @@ def complete(variant: Variant, inputs: Mapping[str, Any]) -> tuple[dict[str, np.
         if item.name in given:
             check_axes(item.name, item.axes, given[item.name], sizes)
             check_domain(item, given[item.name])
+    check_sizes(variant, sizes)
     for item in variant.inputs:
         if item.name not in given:
             given[item.name] = np.asarray(default(item, sizes))
@@ -73,6 +77,12 @@ def check_axes(name: str, axes: str, array: np.ndarray, sizes: dict[str, int]) -
         if size != expected:
             wanted = ", ".join(n if n.isdigit() or n not in sizes else f"{n}={sizes[n]}" for n in names)
             raise ValueError(f"{name} must have shape (..., {wanted}); got {array.shape}")
+
+
+def check_sizes(variant: Variant, sizes: Mapping[str, int]) -> None:
+    if not variant.fits(sizes):
+        found = ", ".join(f"{axis}={size}" for axis, size in sizes.items() if axis in variant.sizes)
+        raise ValueError(f"the axes of {variant.name} must satisfy {variant.sizes}; got {found}")
 
 
 def check_domain(item: Input, array: np.ndarray) -> None:

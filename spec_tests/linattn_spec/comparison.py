@@ -28,7 +28,8 @@ class Comparison:
             raise WrongReturn(f"{name} must have shape {self.want[name].shape} (B, H, ...); got {self.got[name].shape}")
         with np.errstate(all="ignore"):
             errors = (self.got[name] - self.want[name]) / (self.slack * self.units[name])
-        return np.where(np.isinf(self.units[name]), 0, errors)  # undetermined tokens are not judged
+        same = self.got[name] == self.want[name]  # -inf, the logarithm of zero, for one
+        return np.where(np.isinf(self.units[name]) | same, 0, errors)  # undetermined tokens are not judged
 
     @property
     def undetermined(self) -> int:

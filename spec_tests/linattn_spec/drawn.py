@@ -23,6 +23,7 @@ from linattn_spec.backend import Unsupported
 
 COMMON = ("B", "T", "Hq", "Hk", "Hv")
 PAST = 3  # tokens in a cache that is handed over
+OTHERS = 10  # the size of an axis that the suite knows nothing of
 MIXED = ("mild", "strong", "zero", "slow", "never")
 BITS = 256  # of the balls that stand for the truth where float64 itself is judged
 
@@ -63,6 +64,17 @@ def axes_of(variant: Variant) -> tuple[str, ...]:
     named = [axis for item in tensors(variant) for axis in item.axes.split()]
     own = dict.fromkeys(axis for axis in named if not axis.isdigit() and axis not in ("T", "P"))
     return (*COMMON, *own)
+
+
+def all_sizes(variant: Variant, known: Mapping[str, int]) -> dict[str, int]:
+    """Those known, and of every other axis of the record one that is unlike all others: more than keys and values."""
+    others = [axis for axis in axes_of(variant) if axis not in (*known, *COMMON)]
+    return {**known, **{axis: OTHERS + 2 * n for n, axis in enumerate(others)}}
+
+
+def fits(variant: Variant, dims: Mapping[str, int]) -> bool:
+    """Whether sizes go together as the record says."""
+    return not variant.sizes or bool(eval(variant.sizes, {"__builtins__": {}}, dict(dims)))
 
 
 def case(variant: Variant, text: str) -> Case:

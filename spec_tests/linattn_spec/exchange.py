@@ -106,7 +106,7 @@ class Exchange:
 
     def turned(self, x: Any, axes: str) -> Any:
         """A matrix state between keys as rows and values as rows; its own inverse."""
-        return np.swapaxes(x, -1, -2) if self.function.conventions.state == "VK" and axes == "K V" else x
+        return np.swapaxes(x, -1, -2) if self.function.conventions.state == "VK" and axes.endswith("K V") else x
 
     def reordered(self, x: Any, heads: int, back: bool = False) -> Any:
         """For implementations that tile: heads reordered so that ``h % heads`` finds what ``h // ratio`` found."""

@@ -2,6 +2,7 @@
 
 import importlib
 import importlib.util
+import inspect
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 from linattn_spec.backend import Backend
 
 BUILT_IN = {
-    "numpy": "linattn_spec.backends.numpy_folds:backend",
+    "numpy": "linattn_spec.backends.numpy_folds:folds",
     "onnx-reference": "linattn_spec.backends.onnx_reference:backend",
     "onnxruntime": "linattn_spec.backends.onnx_runtime:backend",
     "transformers": "linattn_spec.backends.transformers_torch:backend",
@@ -25,7 +26,9 @@ class NoBackend(Exception):
 
 
 def load(name: str) -> Backend:
-    """A built-in or installed backend by name, ``path.py`` (its ``backend``), or ``module:object``."""
+    """A built-in or installed backend by name, ``path.py`` (its ``backend``), or ``module:object``; the object may be a
+    function that makes it.
+    """
     installed = {point.name: point.value for point in entry_points(group="linattn.backends")}
     where = BUILT_IN.get(name) or installed.get(name) or name
     try:
@@ -53,4 +56,5 @@ def from_module(where: str) -> Any:
     if not attribute:
         known = ", ".join(BUILT_IN)
         raise NoBackend(f"backend {where}: expected one of {known}, an installed one, path.py or module:object")
-    return getattr(importlib.import_module(module), attribute, None)
+    found = getattr(importlib.import_module(module), attribute, None)
+    return found() if inspect.isfunction(found) else found

@@ -1,31 +1,72 @@
-"""The same closed form with other ways to compute its parts: decays, products, the triangular system."""
+"""The same closed form with other ways to compute its parts: decays, products, scans, the triangular system."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from types import FunctionType, SimpleNamespace
+from functools import lru_cache
+from types import CodeType, FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from linattn.algebra import unit_lower_solve
 from linattn.record import Variant
-from linattn.variants import simple_gla
 
 
 def with_parts(variant: Variant, **parts: Callable[..., Any]) -> Variant:
-    """The same code with other functions behind the names of ``linattn.algebra`` that it calls."""
+    """The same code with other functions behind the names of the reference that it calls, itself or by others."""
+    return replace(variant, parallel=exchanged(variant.parallel, parts, {})) if variant.parallel else variant
 
-    def exchanged(function: Any, **more: Any) -> FunctionType:
-        return FunctionType(function.__code__, function.__globals__ | parts | more, argdefs=function.__defaults__)
 
-    gated = SimpleNamespace(parallel=exchanged(simple_gla.parallel))
-    return replace(variant, parallel=exchanged(variant.parallel, simple_gla=gated)) if variant.parallel else variant
+def exchanged(function: Any, parts: dict[str, Callable[..., Any]], made: dict[Any, Any]) -> FunctionType:
+    """``made`` are those that are exchanged already: a function may call itself."""
+    if function not in made:
+        names = dict(function.__globals__)
+        made[function] = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
+        for name, inner in called(function):
+            owner, _, name = name.rpartition(".")
+            new = parts.get(name) or exchanged(inner, parts, made)
+            if owner:
+                names[owner] = SimpleNamespace(**vars(names[owner]) | {name: new})
+            else:
+                names[name] = new
+    return made[function]
+
+
+def called(function: Any) -> Iterator[tuple[str, Any]]:
+    """The functions of the reference behind the names in its code, those of a module as ``module.function``."""
+    names = set(names_in(function.__code__))
+    for name, value in function.__globals__.items():
+        if name in names and isinstance(value, FunctionType):
+            yield name, value
+        if name in names and isinstance(value, ModuleType) and value.__name__.startswith("linattn."):
+            inside = ((own, x) for own, x in vars(value).items() if own in names and isinstance(x, FunctionType))
+            yield from ((f"{name}.{own}", x) for own, x in inside)
+
+
+def names_in(code: CodeType) -> Iterator[str]:
+    yield from code.co_names
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from names_in(inner)
 
 
 def uses(variant: Variant, part: str) -> bool:
-    """Whether its closed form calls that function, itself or as simple GLA does."""
-    names = variant.parallel.__code__.co_names if variant.parallel else ()
-    return part in names or ("simple_gla" in names and part in simple_gla.parallel.__code__.co_names)
+    """Whether its closed form calls that function, itself or by others."""
+    return variant.parallel is not None and part in parts_of(variant.parallel)
+
+
+@lru_cache(maxsize=1024)
+def parts_of(function: Callable[..., Any]) -> frozenset[str]:
+    """The names of all functions of the reference that it calls, itself or by others."""
+    waiting: list[Any] = [function]
+    seen: set[Any] = set()
+    names: set[str] = set()
+    while waiting:
+        if (one := waiting.pop()) not in seen:
+            seen.add(one)
+            names.update(name.rpartition(".")[2] for name, _ in called(one))
+            waiting += [inner for _, inner in called(one)]
+    return frozenset(names)
 
 
 def by_inverse(L: Any, B: Any) -> Any:

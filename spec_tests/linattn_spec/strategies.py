@@ -178,6 +178,7 @@ def permitted(variant: Variant, accepts: str, own: Mapping[str, Sequence[int]]) 
     if unknown := set(own) - set(axes):
         raise ValueError(f"{variant.name} has no axis {', '.join(sorted(unknown))}; it has {', '.join(axes)}")
     choices = tuple(tuple(own.get(axis, USUAL.get(axis, FEW))) for axis in axes)
+    accepts = " and ".join(f"({condition})" for condition in (variant.sizes, accepts) if condition.strip())
     for work in (WORK, 2**4 * WORK, 2**8 * WORK):
         if possible(found := Sizes(axes, choices, accepts, work), ()):
             return found

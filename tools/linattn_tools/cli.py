@@ -6,9 +6,21 @@ import sys
 from collections.abc import Sequence
 
 import linattn
-from linattn_tools.commands import bench, check, explain, golden, list_variants, mutants, new_backend, prove, repro
+from linattn_tools.commands import (
+    bench,
+    check,
+    explain,
+    golden,
+    lattice,
+    list_variants,
+    mutants,
+    new_backend,
+    new_variant,
+    prove,
+    repro,
+)
 
-COMMANDS = (list_variants, explain, check, repro, mutants, prove, golden, new_backend, bench)
+COMMANDS = (list_variants, explain, check, repro, mutants, prove, lattice, golden, new_backend, new_variant, bench)
 
 
 def parser() -> argparse.ArgumentParser:

@@ -11,8 +11,9 @@ import numpy as np
 from linattn import forms
 from linattn.numbers import field
 from linattn.record import Variant
+from linattn_spec.drawn import all_sizes
 
-SIZES = {"T": 13, "K": 4, "V": 3, "P": 2, "J": 2, "M": 3, "L": 5}
+SIZES = {"T": 13, "K": 4, "V": 3, "P": 2, "J": 2, "M": 3, "L": 5, "D": 3, "N": 4, "R": 2, "W": 4}
 Point = tuple[tuple, dict[str, Any]]  # state and inputs
 
 
@@ -62,8 +63,10 @@ def split_everywhere(variant: Variant, state: tuple, inputs: dict[str, Any]) -> 
 def draw(variant: Variant, rng: random.Random) -> Point:
     """A state and inputs with K != V; one log decay is log 0."""
 
+    sizes = all_sizes(variant, SIZES)
+
     def shape(axes: str) -> tuple[int, ...]:
-        return tuple(int(axis) if axis.isdigit() else SIZES[axis] for axis in axes.split())
+        return tuple(int(axis) if axis.isdigit() else sizes[axis] for axis in axes.split())
 
     inputs = {item.name: field.draw(shape(item.axes), item.kind, rng) for item in variant.inputs}
     if variant.has("log_decay") and variant.input("log_decay").time is not None:

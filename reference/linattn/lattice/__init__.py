@@ -1,11 +1,24 @@
 """The lattice of variants: which one is another one under a restriction.
 
 An edge says that the special variant is the general one with a restriction, exactly: its inputs and state become
-those of the general one, whose results become its own. ``LOOKALIKES`` are restrictions that are often taken for such
-an edge, and are none.
+those of the general one, whose results become its own. ``MEETINGS`` are edges of which the special end is restricted
+as well. ``LOOKALIKES`` are restrictions that are often taken for an edge, and are none.
 """
 
-from linattn.lattice import delta_rules, foundation, outer_products, softmax
+from linattn.lattice import (
+    around,
+    delta_rules,
+    exclusive,
+    foundation,
+    levels,
+    outer_products,
+    regression,
+    rotations,
+    scans,
+    softmax,
+    softmax_over_time,
+    stabilised,
+)
 from linattn.lattice.edge import (
     Edge,
     adding,
@@ -21,6 +34,7 @@ from linattn.lattice.edge import (
 __all__ = [
     "EDGES",
     "LOOKALIKES",
+    "MEETINGS",
     "Edge",
     "adding",
     "for_every_channel",
@@ -32,6 +46,20 @@ __all__ = [
     "with_ones",
 ]
 
-FAMILIES = (foundation, outer_products, delta_rules, softmax)
-EDGES: tuple[Edge, ...] = tuple(edge for family in FAMILIES for edge in family.EDGES)
-LOOKALIKES: tuple[Edge, ...] = tuple(edge for family in FAMILIES for edge in family.LOOKALIKES)
+FILES = (
+    foundation,
+    outer_products,
+    exclusive,
+    rotations,
+    delta_rules,
+    scans,
+    stabilised,
+    softmax_over_time,
+    regression,
+    levels,
+    softmax,
+    around,
+)
+EDGES: tuple[Edge, ...] = tuple(edge for file in FILES for edge in file.EDGES)
+MEETINGS: tuple[Edge, ...] = tuple(edge for file in FILES for edge in getattr(file, "MEETINGS", ()))
+LOOKALIKES: tuple[Edge, ...] = tuple(edge for file in FILES for edge in file.LOOKALIKES)

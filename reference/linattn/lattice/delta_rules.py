@@ -2,12 +2,9 @@
 
 import numpy as np
 
-from linattn.lattice.edge import Edge, adding, for_every_channel, per_token
-
-
-def of(*names, **new):
-    """The same state; the inputs of these names, and others that are computed from all."""
-    return lambda state, x: (state, {name: x[name] for name in names} | {name: f(x) for name, f in new.items()})
+from linattn.algebra import transpose
+from linattn.lattice.edge import Edge, adding, for_every_channel, of, per_token
+from linattn.variants.gated_delta_product import flat
 
 
 def wide(number, name="k"):
@@ -38,6 +35,38 @@ def key(x):
 def one_step(name):
     """A token axis of J = 1."""
     return lambda x: x[name][..., None, :]
+
+
+def after_idleness(name):
+    """A token axis of J = 2, of which the first does nothing: its strength is 0."""
+    return lambda x: np.stack([0 * x[name] if name == "beta" else x[name], x[name]], axis=-2)
+
+
+def one_after_the_other(state, x):
+    """Of the J steps of a token the first one decays."""
+    count = x["k"].shape[-2]
+    log_decay = np.concatenate([x["log_decay"], 0 * x["beta"][..., 1:, 0]], axis=-1)[..., None]
+    steps = {name: flat(x[name]) for name in ("k", "v", "beta")} | {"log_decay": flat(log_decay)}
+    return state, steps | {"q": np.repeat(x["q"], count, axis=-2), "scale": x["scale"]}
+
+
+def after_the_last(output, x):
+    count = x["k"].shape[-2]
+    return output[..., count - 1 :: count, :]
+
+
+def exchanged(state, x):
+    """Keys for values. A unit query for every value channel, (..., V, T, V), reads the whole memory."""
+    (S,) = state
+    T, V = x["v"].shape[-2:]
+    queries = np.broadcast_to(np.eye(V, dtype=int)[:, None, :], (*x["v"].shape[:-2], V, T, V))
+    kept = {name: x[name][..., None, :, :] for name in ("log_decay", "beta")}
+    both = {"k": x["v"][..., None, :, :], "v": x["k"][..., None, :, :]}
+    return (transpose(S)[..., None, :, :],), kept | both | {"q": queries, "scale": 1}
+
+
+def read_by_the_query(output, x):
+    return x["scale"] * np.einsum("...vtk,...tk->...tv", output, x["q"])
 
 
 def with_weights(state, x):
@@ -90,6 +119,27 @@ EDGES = (
         "gated_delta_product",
         "J = 1",
         adding(k=one_step("k"), v=one_step("v"), beta=one_step("beta")),
+    ),
+    Edge(
+        "gated_delta_rule",
+        "gated_delta_product",
+        "beta = 0 in all but one of the J",
+        adding(k=after_idleness("k"), v=after_idleness("v"), beta=after_idleness("beta")),
+    ),
+    Edge(
+        "gated_delta_product",
+        "gated_delta_rule",
+        "T J tokens, of which the first of every J decays and the last is read",
+        one_after_the_other,
+        after_the_last,
+    ),
+    Edge(
+        "gated_oja",
+        "kda",
+        "keys for values, a unit query for every value channel, then the product with q",
+        exchanged,
+        read_by_the_query,
+        lambda state: (transpose(state[0][..., 0, :, :]),),
     ),
     Edge("gated_delta_rule", "preconditioned_gated_delta_rule", "x = 1", with_weights, state_back=lambda s: s[:1]),
     Edge("kda", "preconditioned_kda", "x = 1", with_weights, state_back=lambda s: s[:1]),

@@ -1,5 +1,7 @@
 """How the first variants reduce to each other, and what is only taken for it."""
 
+import numpy as np
+
 from linattn.lattice.edge import (
     Edge,
     adding,
@@ -12,6 +14,13 @@ from linattn.lattice.edge import (
     split_ones,
     with_ones,
 )
+
+
+def with_new_keys(state, inputs):
+    """Each in a direction of its own, as long as there is one; then none."""
+    k = 0 * inputs["k"] + np.eye(*inputs["k"].shape[-2:], dtype=int)
+    return tuple(0 * S for S in state), inputs | {"k": k, "beta": 0 * inputs["beta"] + 1}
+
 
 EDGES = (
     Edge("linear_attention", "retention", "log_decay = 0", adding(log_decay=per_head(0))),
@@ -34,6 +43,17 @@ EDGES = (
         "a one-hot channel for every key, queries exp(scale q.k)",
         exponential_kernel,
         state_back=None,
+    ),
+)
+
+MEETINGS = (
+    Edge(
+        "delta_rule",
+        "linear_attention",
+        "the same inputs",
+        adding("beta"),
+        where=with_new_keys,
+        given="beta = 1, keys are orthonormal and the state is empty",
     ),
 )
 

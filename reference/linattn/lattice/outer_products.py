@@ -1,13 +1,8 @@
-"""How the variants that write outer products reduce to others, and what is only taken for it."""
+"""How the variants that write outer products reduce to one another, and what is only taken for it."""
 
 import numpy as np
 
-from linattn.lattice.edge import Edge, adding, over_the_ones, per_head, per_token, split_ones, with_ones
-
-
-def per_channel(number, name):
-    """One number in every key channel (for "k") or value channel (for "v") of every head."""
-    return lambda inputs: np.full((*inputs[name].shape[:-2], inputs[name].shape[-1]), number)
+from linattn.lattice.edge import Edge, adding, over_the_ones, per_channel, per_head, per_token, split_ones, with_ones
 
 
 def of_entries(inputs):
@@ -66,17 +61,13 @@ def at_angle_zero(state, inputs):
     return (S, 0 * S, z, 0 * z, 0 * z[..., :1]), inputs | {"angle": per_head(0)(inputs)}
 
 
-def plus_itself(output, inputs):
-    own = (inputs["q"] * inputs["k"]).sum(axis=-1, keepdims=True)
-    return output + inputs["scale"] * own * inputs["v"]
-
-
 def in_every_value_channel(inputs):
     return np.repeat(inputs["log_decay"][..., None], inputs["v"].shape[-1], axis=-1)
 
 
-def at_every_token(inputs):
-    return np.repeat(inputs["log_decay"][..., None, :], inputs["k"].shape[-2], axis=-2)
+def one_value(state, inputs):
+    first = {"v": inputs["v"][..., :1], "log_decay": inputs["log_decay"][..., :1]}
+    return (state[0][..., :1],), inputs | first
 
 
 HADAMARD = "hadamard_gated_linear_attention"
@@ -112,26 +103,6 @@ EDGES = (
         split_pairs,
     ),
     Edge("normalised_linear_attention", "cosformer", "angle = 0", at_angle_zero, state_back=lambda s: (s[0], s[2])),
-    Edge("rwkv5", "rwkv6", "log_decay constant over the tokens", adding(log_decay=at_every_token)),
-    Edge(
-        "gla",
-        "rwkv6",
-        "queries alpha q, u = 0, plus the token itself",
-        adding(q=lambda x: np.exp(x["log_decay"]) * x["q"], u=per_channel(0, "k")),
-        plus_itself,
-    ),
-    Edge(
-        "linear_attention",
-        "rwkv6",
-        "u = 1, log_decay = 0",
-        adding(u=per_channel(1, "k"), log_decay=lambda x: np.zeros(x["k"].shape)),
-    ),
-    Edge(
-        "linear_attention",
-        "rwkv5",
-        "u = 1, log_decay = 0",
-        adding(u=per_channel(1, "k"), log_decay=per_channel(0, "k")),
-    ),
     Edge(
         "linear_attention",
         HADAMARD,
@@ -139,9 +110,17 @@ EDGES = (
         adding(log_decay=lambda x: np.zeros((*x["k"].shape, x["v"].shape[-1]))),
     ),
 )
+MEETINGS = (
+    Edge(
+        HADAMARD,
+        "gla",
+        "its own log_decay",
+        adding(log_decay=lambda x: x["log_decay"][..., 0]),
+        where=one_value,
+        given="there is one value channel",
+    ),
+)
 LOOKALIKES = (
-    Edge("gla", "rwkv6", "u = 1: the past is read before it decays", adding(u=per_channel(1, "k"))),
-    Edge("rwkv6", "gla", "u dropped: the read is exclusive", adding("u")),
     Edge("hgrn2", "gla", "keys of ones", adding(k=lambda x: 1 + 0 * x["q"])),
     Edge("metala", "hgrn2", "w dropped: the augmentation is at least 0", adding("w")),
     Edge(

@@ -47,7 +47,7 @@ def matmul(x: Any, y: Any) -> tuple[Any, list[Back]]:
 def maximum(x: Any, y: Any) -> tuple[Any, list[Back]]:
     """Of equal numbers the first. Overlapping balls raise ``Undecided``."""
     first = at_least(x, y)
-    return np.where(first, x, y), [
+    return algebra.maximum(np.asarray(x), np.asarray(y)), [
         lambda g: unbroadcast(np.where(first, g, 0), np.shape(x)),
         lambda g: unbroadcast(np.where(first, 0, g), np.shape(y)),
     ]

@@ -136,12 +136,12 @@ def noisy(array: Any, arithmetic: Arithmetic) -> Noisy:
     return seed.adopt(seed.rounded(copies, arithmetic.unit))
 
 
-def noisy_log_decay(array: Any, arithmetic: Arithmetic) -> Noisy:
-    """Log decays (..., T, D), each with the error of a cumulative sum over the last ``gate_chunk`` tokens."""
+def noisy_log_decay(array: Any, arithmetic: Arithmetic, axis: int = -2) -> Noisy:
+    """Log decays, each with the error of a cumulative sum over the last ``gate_chunk`` tokens along that axis."""
     plain = noisy(array, arithmetic)
-    total = np.cumsum(np.where(np.isfinite(plain), np.abs(plain), 0).view(np.ndarray), axis=-2)
-    chunk = arithmetic.gate_chunk
-    total[..., chunk:, :] -= total[..., :-chunk, :].copy() if chunk else total
+    total = np.cumsum(np.where(np.isfinite(plain), np.abs(plain), 0).view(np.ndarray), axis=axis)
+    chunk, along = arithmetic.gate_chunk, np.moveaxis(total, axis, 0)
+    along[chunk:] -= along[:-chunk].copy() if chunk else along
     values = np.asarray(plain)
     return plain.adopt(values + arithmetic.unit * hashed(values, plain.keys[0]) * total)
 

@@ -50,6 +50,7 @@ VARIANT = Variant(
         State("m", "M", "stabiliser: the largest score so far of each slot", initial=-np.inf, kind="log"),
     ),
     exact="output, state and stabiliser, with exp and max as any functions of their arguments",
+    exempt=("neutral", "scale"),
     constraints=(
         "C1  T = 1 from the empty state returns v.",
         "C2  The output lies in the convex hull of the values seen, from the empty state.",

@@ -69,7 +69,7 @@ VARIANT = Variant(
         State("z_sin", "K", "normaliser: the sum of the keys times sin(angle t)"),
         State("position", "1", "number of tokens so far"),
     ),
-    exempt=("neutral", "padding"),
+    exempt=("neutral",),
     constraints=(
         "C1  T = 1 from the empty state with eps = 0 returns v wherever q.k is not 0.",
         "C2  angle = 0 is normalised linear attention.",

@@ -60,6 +60,7 @@ VARIANT = Variant(
         State("m", "K", "stabiliser: the largest key so far in each channel", initial=-np.inf, kind="log"),
     ),
     exact="output, state and stabiliser",
+    exempt=("neutral",),
     constraints=(
         "C1  T = 1 from the empty state returns v.",
         "C2  The output lies in the convex hull of the values seen, from the empty state.",

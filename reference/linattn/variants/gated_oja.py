@@ -51,8 +51,9 @@ VARIANT = Variant(
         SCALE,
     ),
     state=(MEMORY,),
+    mixing=True,
     erase="decayed",
-    exempt=("doubling", "superposition"),
+    linear=(),
     constraints=(
         "C1  log_decay <= 0.",
         "C2  0 <= beta <= 2; with unit values the erase then never enlarges the state.",

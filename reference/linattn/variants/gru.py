@@ -51,7 +51,11 @@ VARIANT = Variant(
         *(replace(RECURRENT, name=f"R_{n}", doc=f"matrix from the state to {PLACES[n]}") for n in PLACES),
     ),
     state=(linear_recurrence.HIDDEN,),
+    mixing=True,
+    exact="nothing: there is one form",
     output="T D",
+    exempt=("neutral",),
+    linear=(),
     constraints=(
         "C1  From a state between -1 and 1 every output lies between -1 and 1.",
         "C2  R = 0 in all places is minGRU with candidates tanh(x_n) and gate 1 - z.",

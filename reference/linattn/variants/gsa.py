@@ -58,6 +58,7 @@ VARIANT = Variant(
     ),
     state=(SLOT_KEYS, SLOT_VALUES),
     exact="output and state, with exp and max as any functions of their arguments",
+    exempt=("scale",),
     constraints=(
         "C1  log_decay <= 0; s = 1 - exp(log_decay) is that of the layer.",
         "C2  s_t = 0 only lets the slots decay.",

@@ -48,6 +48,7 @@ VARIANT = Variant(
     inputs=(replace(linear_recurrence.INPUT, doc="input, after its activation"), linear_recurrence.DECAY),
     state=(linear_recurrence.HIDDEN,),
     output="T D",
+    linear=("x", "h"),
     constraints=(
         "C1  log_decay <= 0; log_decay_t = 0 in a channel keeps it as it is.",
         "C2  It is the linear recurrence with inputs (1 - exp(log_decay)) x.",

@@ -48,6 +48,7 @@ VARIANT = Variant(
         State("m", "K", "stabiliser: the largest key so far in each channel", initial=-np.inf, kind="log"),
     ),
     exact="output, state and stabiliser",
+    exempt=("neutral",),
     constraints=(
         "C1  T = 1 from the empty state returns scale (sum of q) v.",
         "C2  From the empty state a constant added to all keys of a channel changes nothing but m.",

@@ -62,6 +62,7 @@ VARIANT = Variant(
     inputs=(INPUT, DECAY),
     state=(HIDDEN,),
     output="T D",
+    linear=("x", "h"),
     constraints=(
         "C1  log_decay <= 0; log_decay = 0 throughout is the running sum.",
         "C2  log_decay_t = -inf forgets everything before token t, exactly.",

@@ -52,6 +52,7 @@ VARIANT = Variant(
     inputs=(QUERY, UNIT_KEY, VALUE, LOG_DECAY, BETA, LEVEL_SCALE, SCALE),
     state=LEVELS,
     erase="decayed",
+    exempt=("neutral",),
     constraints=(
         "C1  log_decay <= 0 and 0 <= beta <= 2.",
         "C2  level_scale = 1 throughout is the gated delta rule, whose state is the sum over the levels.",

@@ -49,6 +49,7 @@ VARIANT = Variant(
     parallel=parallel,
     inputs=(QUERY, KEY, VALUE, LOG_DECAY, LEVEL_SCALE, SCALE),
     state=LEVELS,
+    exempt=("neutral",),
     constraints=(
         "C1  log_decay <= 0; a sequence of T tokens needs L >= log2(T) + 1 levels for one bit each.",
         "C2  level_scale = 1 throughout is simple GLA, whose state is the sum over the levels.",

@@ -65,7 +65,9 @@ VARIANT = Variant(
         SKIP,
     ),
     state=STATE,
+    mixing=True,
     output="T D",
+    linear=("x", "h_real", "h_imag"),
     constraints=(
         "C1  log_decay <= 0.",
         "C2  With angle, B_imag, C_imag and D = 0 it is the linear recurrence between B_real and C_real.",

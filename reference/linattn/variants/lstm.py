@@ -44,7 +44,11 @@ VARIANT = Variant(
         *(replace(RECURRENT, name=f"R_{n}", doc=f"matrix from the last output to {PLACES[n]}") for n in PLACES),
     ),
     state=(replace(linear_recurrence.HIDDEN, doc="last output"), State("c", "D", "cell")),
+    mixing=True,
+    exact="nothing: there is one form",
     output="T D",
+    exempt=("neutral",),
+    linear=(),
     constraints=(
         "C1  Every output lies between -1 and 1.",
         "C2  R = 0 in all places makes the cell a linear recurrence with decays f and inputs i g.",

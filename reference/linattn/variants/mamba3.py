@@ -77,6 +77,8 @@ VARIANT = Variant(
         State("key", "K", "key of the token before, turned"),
         State("value", "V", "value of the token before"),
     ),
+    sizes="2 * R <= K",
+    exempt=("neutral",),
     constraints=(
         "C1  log_decay <= 0, dt >= 0 and 0 <= trap <= 1.",
         "C2  trap = 1 and angle = 0 is Mamba-2.",

@@ -50,7 +50,8 @@ VARIANT = Variant(
         SCALE,
     ),
     state=(MEMORY,),
-    exempt=("doubling", "superposition", "scale"),
+    exempt=("scale",),
+    linear=(),
     constraints=(
         "C1  log_decay <= 0; log_decay_t = 0 in all channels leaves the state as it is.",
         "C2  The states are those of HGRN2; w = 0 gives its output plus 1/2.",

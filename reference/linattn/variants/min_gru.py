@@ -41,6 +41,7 @@ VARIANT = Variant(
     ),
     state=(linear_recurrence.HIDDEN,),
     output="T D",
+    linear=("x", "h"),
     constraints=(
         "C1  0 <= z <= 1.",
         "C2  z_t = 0 ignores token t, z_t = 1 stores x_t, exactly.",

@@ -42,6 +42,8 @@ VARIANT = Variant(
     ),
     state=(linear_recurrence.HIDDEN,),
     output="T D",
+    exempt=("neutral",),
+    linear=("x", "h"),
     constraints=(
         "C1  0 <= f, i <= 1, and not both are 0.",
         "C2  i_t = 0 ignores token t, f_t = 0 stores x_t, exactly.",

@@ -75,6 +75,7 @@ VARIANT = Variant(
         State("m", "1", "stabiliser: the running maximum of the log weights", initial=-np.inf, kind="log"),
     ),
     exact="output, state and stabiliser, with max as any symmetric function of two numbers",
+    exempt=("scale",),
     constraints=(
         "C1  log_decay <= 0; log_input may be any number, and -inf, which writes nothing.",
         "C2  From the empty state the outputs do not depend on m.",

@@ -48,6 +48,7 @@ VARIANT = Variant(
     inputs=(QUERY, KEY, VALUE, LOG_DECAY, GATE, SCALE),
     state=(MEMORY, NORMALISER),
     exact="output and state, with max as any symmetric function of two numbers",
+    exempt=("scale",),
     constraints=(
         "C1  log_decay <= 0 and 0 <= i <= 1.",
         "C2  i_t = 0 only lets state and normaliser decay.",

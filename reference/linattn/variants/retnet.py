@@ -55,6 +55,10 @@ VARIANT = Variant(
         replace(normalised_linear_attention.VARIANT.input("eps"), doc="added to the mean square"),
     ),
     state=(MEMORY, State("phase", "R", "angle of each pair of channels at the next token", kind="angle")),
+    mixing=True,
+    sizes="2 * R <= K",
+    exempt=("scale",),
+    linear=(),
     constraints=(
         "C1  log_decay <= 0.",
         "C2  Before the norm, angle = 0 is retention.",

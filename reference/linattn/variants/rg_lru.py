@@ -41,10 +41,11 @@ VARIANT = Variant(
     inputs=(
         linear_recurrence.INPUT,
         Input("i", "T D", "input gate", heads="v", domain=(0, 1), neutral=1, role="gate", typical="strength"),
-        replace(linear_recurrence.DECAY, doc="natural logarithm of the decay of each channel, c r log a"),
+        replace(linear_recurrence.DECAY, doc="natural logarithm of the decay of each channel, c r log a", singular=0),
     ),
     state=(linear_recurrence.HIDDEN,),
     output="T D",
+    linear=("x", "h"),
     constraints=(
         "C1  log_decay <= 0 and 0 <= i <= 1.",
         "C2  log_decay_t = 0 ignores token t. There the square root has no derivative.",

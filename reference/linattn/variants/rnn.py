@@ -35,7 +35,11 @@ VARIANT = Variant(
     parallel=None,
     inputs=(PRE_ACTIVATION, RECURRENT),
     state=(linear_recurrence.HIDDEN,),
+    mixing=True,
+    exact="nothing: there is one form",
     output="T D",
+    exempt=("neutral",),
+    linear=(),
     constraints=(
         "C1  Every output lies between -1 and 1.",
         "C2  R = 0 has no memory: o_t = tanh(x_t).",

@@ -71,6 +71,7 @@ VARIANT = Variant(
     ),
     read="exclusive",
     exact="output, state and stabiliser",
+    linear=("v", "N"),
     constraints=(
         "C1  log_decay <= 0; the output lies in the convex hull of the values seen, from the empty state.",
         "C2  T = 1 from the empty state returns v.",

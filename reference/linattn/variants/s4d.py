@@ -14,7 +14,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from linattn.algebra import turn
+from linattn.algebra import dot, turn
 from linattn.record import Input, Source, Variant
 from linattn.variants import linear_recurrence, lru
 
@@ -23,7 +23,7 @@ def step(h_real, h_imag, x, log_decay, angle, B_real, B_imag, C_real, C_imag, D)
     """Gu, Goel, Gupta, Re, the recurrence of the kernel in their code, ``S4DKernel``."""
     h_real, h_imag = (np.exp(log_decay) * part for part in turn(h_real, h_imag, angle))  # DECAY
     h_real, h_imag = h_real + B_real * x[..., :, None], h_imag + B_imag * x[..., :, None]  # WRITE
-    return (h_real, h_imag), 2 * (C_real * h_real - C_imag * h_imag).sum(axis=-1) + D * x  # READ
+    return (h_real, h_imag), 2 * (dot(C_real, h_real) - dot(C_imag, h_imag))[..., 0] + D * x  # READ
 
 
 def parallel(h_real, h_imag, x, log_decay, angle, B_real, B_imag, C_real, C_imag, D):
@@ -40,7 +40,7 @@ def parallel(h_real, h_imag, x, log_decay, angle, B_real, B_imag, C_real, C_imag
         flat(h_real), flat(h_imag), u_real, u_imag, at_every_token(log_decay), at_every_token(angle)
     )
     real, imag = (part.reshape(*part.shape[:-1], *h_real.shape[-2:]) for part in (real, imag))
-    o = 2 * (C_real[..., None, :, :] * real - C_imag[..., None, :, :] * imag).sum(axis=-1)
+    o = 2 * (dot(C_real[..., None, :, :], real) - dot(C_imag[..., None, :, :], imag))[..., 0]
     return (real[..., -1, :, :], imag[..., -1, :, :]), o + D[..., None, :] * x
 
 
@@ -64,6 +64,7 @@ VARIANT = Variant(
     ),
     state=tuple(replace(part, axes="D N") for part in lru.STATE),
     output="T D",
+    linear=("x", "h_real", "h_imag"),
     constraints=(
         "C1  log_decay <= 0.",
         "C2  Channels do not mix.",

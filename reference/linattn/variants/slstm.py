@@ -65,7 +65,10 @@ VARIANT = Variant(
         replace(STATE, name="m", doc="stabiliser: the running maximum of the log weights", initial=-np.inf),
         replace(STATE, name="h", doc="the last output"),
     ),
+    mixing=True,
     exact="nothing: there is one form",
+    exempt=("neutral",),
+    linear=(),
     constraints=(
         "C1  T = 1 from the empty state returns sigmoid(o) tanh(z).",
         "C2  From the empty state |output| < 1 in each channel.",

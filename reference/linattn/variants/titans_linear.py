@@ -67,6 +67,7 @@ VARIANT = Variant(
     ),
     state=(MEMORY, State("R", "K V", "momentum: the decayed sum of the updates")),
     erase="undecayed",
+    exempt=("neutral",),
     constraints=(
         "C1  log_decay <= 0 and log_momentum <= 0.",
         "C2  log_momentum = -inf throughout is Comba with p = k and beta = theta: a gated delta rule, undecayed erase.",

@@ -70,7 +70,10 @@ VARIANT = Variant(
         State("h", "V", "the same of the bias"),
         State("last", "1", "rho of the last token", typical="strength"),
     ),
+    mixing=True,
     exact="nothing: there is one form",
+    exempt=("neutral",),
+    linear=(),
     constraints=(
         "C1  From the empty state the first token may or may not start a mini-batch.",
         "C2  eta = 0 throughout is the linear map W^T q + b.",

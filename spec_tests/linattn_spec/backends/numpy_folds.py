@@ -9,10 +9,20 @@ import linattn
 from linattn import flat
 from linattn.numbers import tape
 from linattn.record import Variant
+from linattn.variants import known
 from linattn_spec.backend import Backend
 from linattn_spec.exchange import grows
 
-backend = Backend("NumPy folds of linattn", version=np.__version__, profiles=("fp32", "fp64"), layout="BHTD")
+
+def folds() -> Backend:
+    """Of all variants that are known, in all forms."""
+    backend = Backend("NumPy folds of linattn", version=np.__version__, profiles=("fp32", "fp64"), layout="BHTD")
+    for variant in known():
+        for form in variant.forms:
+            backend.implements(variant.name, form)(adapter(variant, form))
+            if form != "bidirectional":
+                backend.vjp(variant.name, form)(backward(variant, form))
+    return backend
 
 
 def adapter(variant: Variant, form: str) -> Callable[..., Any]:
@@ -71,10 +81,3 @@ def with_signature(call: Callable[..., Any], names: list[str], **defaults: Any) 
         ]
     )
     return call
-
-
-for _variant in linattn.VARIANTS:
-    for _form in _variant.forms:
-        backend.implements(_variant.name, _form)(adapter(_variant, _form))
-        if _form != "bidirectional":
-            backend.vjp(_variant.name, _form)(backward(_variant, _form))

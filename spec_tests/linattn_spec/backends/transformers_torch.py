@@ -11,6 +11,7 @@ from typing import Any
 
 import torch
 import transformers
+from torch.nn import functional
 from transformers.models.kimi_linear import modeling_kimi_linear as kimi_linear
 from transformers.models.mamba2 import modeling_mamba2 as mamba2
 from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next
@@ -51,6 +52,58 @@ for _variant, _form, _module, _name, _accepts in FUNCTIONS:
     backend.implements(_variant, _form, _accepts, snippet=_snippet, vjp="autograd")(
         adapter(inspect.unwrap(getattr(_module, _name)))
     )
+
+
+def gated(function: Callable[..., Any]) -> Callable[..., Any]:
+    """With the gates that the layer computes before it."""
+
+    def call(q, k, v, a, b, A_log, dt_bias, initial_state):
+        gates = {"g": -A_log.exp() * functional.softplus(a + dt_bias), "beta": b.sigmoid()}
+        return function(q, k, v, **gates, initial_state=initial_state, output_final_state=True)
+
+    return call
+
+
+GATING = (
+    ("chunkwise", qwen3_next.torch_chunk_gated_delta_rule),
+    ("recurrent", qwen3_next.torch_recurrent_gated_delta_rule),
+)
+for _form, _function in GATING:
+    backend.implements("sigmoid_gating_delta_rule", _form, GROUPED, vjp="autograd")(gated(inspect.unwrap(_function)))
+
+
+def convolution(update: Callable[..., Any], tokens: int) -> Callable[..., Any]:
+    """Heads and channels are one axis there, before that of the tokens. ``update`` changes the state in place."""
+
+    def call(x, weight, bias, initial_state):
+        batch, _, heads, channels = x.shape
+        shape = (batch, heads, channels, weight.shape[-1])
+        state = torch.zeros(shape) if initial_state is None else initial_state.clone()
+        state, kernel = state.flatten(1, 2), (weight.flatten(0, 1), bias.flatten())
+        x = x.flatten(2).transpose(1, 2)
+        pieces = (x[..., t : t + tokens] for t in range(0, x.shape[-1], tokens))
+        output = torch.cat([x[..., :0], *(update(piece, state, *kernel) for piece in pieces)], dim=-1)
+        return output.transpose(1, 2).unflatten(2, (heads, channels)), state.view(shape)
+
+    return call
+
+
+def from_zeros(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A whole sequence without a state."""
+
+    def call(x, weight, bias):
+        output = function(x.flatten(2).transpose(1, 2), weight.flatten(0, 1), bias.flatten())
+        return output.transpose(1, 2).unflatten(2, x.shape[2:]), None
+
+    return call
+
+
+_update = inspect.unwrap(qwen3_next.causal_conv1d_update)
+backend.implements("short_convolution", "recurrent", vjp="autograd")(convolution(_update, 1))
+backend.implements("short_convolution", "chunkwise", vjp="autograd")(convolution(_update, 5))
+backend.implements("short_convolution", "parallel", vjp="autograd")(
+    from_zeros(inspect.unwrap(qwen3_next.causal_conv1d_fn))
+)
 
 
 def chunks(scan: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,15 +3,7 @@
 from linattn.record import Variant
 from linattn.variants import gated_delta_rule, retention, simple_gla
 from linattn_spec.emulated.kernel import Kernel
-from linattn_spec.emulated.routes import (
-    base_2,
-    differences,
-    factors,
-    one_write,
-    powers,
-    products_of_factors,
-    two_writes,
-)
+from linattn_spec.emulated import routes
 from linattn_spec.parts import by_inverse, uses
 from linattn_spec.verdict import WHOLE
 
@@ -29,23 +21,22 @@ def kernels(variant: Variant, form: str, tokens: int, strongest_gate: float = 0.
 
 
 def recurrent(variant: Variant, tokens: int, strongest_gate: float) -> list[Kernel]:
-    found = [Kernel("token by token"), Kernel("sums backwards", order="backwards"), *scaled(variant, 0)]
+    found = [Kernel("token by token"), Kernel("sums backwards", order="backwards"), Kernel("fused", fused=True)]
     if variant.name in DELTA_RULES:
-        found += [Kernel("one write", step=one_write), Kernel("two writes", step=two_writes)]
-    return found
+        found += [Kernel("one write", step=routes.one_write), Kernel("two writes", step=routes.two_writes)]
+    return found + scaled(variant, 0)
 
 
 def chunkwise(variant: Variant, tokens: int, strongest_gate: float) -> list[Kernel]:
     found = [Kernel(f"chunks of {size}", size) for size in SIZES if tokens / MOST <= size < 2 * tokens]
     found += [Kernel("chunks of 16, sums forwards", 16, "forwards")]
-    found += [Kernel("chunks of 64, sums backwards", 64, "backwards"), *scaled(variant, 64)]
-    found += solved(variant, 64) + multiplied(variant, 64, strongest_gate)
-    return found + gated(variant, 64, strongest_gate)
+    found += [Kernel("chunks of 64, sums backwards", 64, "backwards")]
+    return found + otherwise(variant, 64) + gated(variant, 64, strongest_gate)
 
 
 def parallel(variant: Variant, tokens: int, strongest_gate: float) -> list[Kernel]:
     found = [Kernel("parallel", tokens), Kernel("parallel, sums forwards", tokens, "forwards")]
-    found += scaled(variant, tokens) + solved(variant, tokens) + multiplied(variant, tokens, strongest_gate)
+    found += otherwise(variant, tokens)
     return found + (gated(variant, tokens, strongest_gate) if tokens <= WHOLE else [])  # longer sums lose more digits
 
 
@@ -57,26 +48,43 @@ def scaled(variant: Variant, chunk: int) -> list[Kernel]:
     )
 
 
-def solved(variant: Variant, chunk: int) -> list[Kernel]:
-    return [Kernel("triangular inverse", chunk, solve=by_inverse)] if uses(variant, "unit_lower_solve") else []
+def otherwise(variant: Variant, chunk: int) -> list[Kernel]:
+    """By other ways to compute a part, where the closed form has it."""
+    return scaled(variant, chunk) + [
+        Kernel(name, chunk, parts={part: way})
+        for name, part, way in (
+            ("triangular inverse", "unit_lower_solve", by_inverse),
+            ("scan one by one", "scan", routes.one_by_one),
+            ("scan by pairs", "scan", routes.by_pairs),
+            ("conjugate gradients", "solve", routes.conjugate_gradients),
+        )
+        if uses(variant, part)
+    ]
 
 
 def gated(variant: Variant, chunk: int, strongest_gate: float) -> list[Kernel]:
     """Gates of -inf have no differences, and strong ones no factors."""
-    if not has_decays(variant) or strongest_gate == float("-inf"):
+    if strongest_gate == float("-inf"):
         return []
-    found = [Kernel("gates as differences of sums", chunk, decays=differences)]
-    found += [Kernel("gates as differences of sums in base 2", chunk, decays=base_2)]
+    found = []
+    if uses(variant, "decays"):
+        for name, way in WAYS.items():
+            found += [Kernel(name, chunk, parts={"decays": way})]
+    if uses(variant, "stabilised"):
+        found += [Kernel("weights by differences of sums", chunk, parts={"stabilised": routes.stabilised_differences})]
     if strongest_gate >= -1 and variant.parallel in FACTORED:
-        found += [Kernel("gates as factors", 16, decays=factors, products=products_of_factors)]
-    return found
+        parts = {"decays": routes.factors, "products": routes.products_of_factors}
+        found += [Kernel("gates as factors", 16, parts=parts)]
+    return found + multiplied(variant, chunk)
 
 
-def multiplied(variant: Variant, chunk: int, strongest_gate: float) -> list[Kernel]:
-    constant = has_decays(variant) and variant.input("log_decay").time is None
-    finite = strongest_gate > float("-inf")
-    return [Kernel("gates as powers", chunk, decays=powers)] if constant and finite else []
+WAYS = {
+    "gates as differences of sums": routes.differences,
+    "gates as differences of sums in base 2": routes.base_2,
+}
 
 
-def has_decays(variant: Variant) -> bool:
-    return variant.has("log_decay") and uses(variant, "decays")
+def multiplied(variant: Variant, chunk: int) -> list[Kernel]:
+    """Of the same gate at every token."""
+    constant = all(item.time is None for item in variant.inputs if item.name in ("log_decay", "slope"))
+    return [Kernel("gates as powers", chunk, parts={"decays": routes.powers})] if constant and uses(variant, "decays") else []

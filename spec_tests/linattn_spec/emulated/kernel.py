@@ -1,12 +1,12 @@
 """A kernel: the forms of the reference in emulated arithmetic, with all the freedom that an implementation has."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from linattn import algebra, forms
+from linattn import forms
 from linattn.record import Variant
 from linattn_spec.emulated.array import Arithmetic, emulated, rounded
 from linattn_spec.frameworks import typed
@@ -23,11 +23,10 @@ class Kernel:
     name: str
     chunk: int = 0  # 0: token by token
     order: str = ""  # of the terms of a sum: "forwards" or "backwards", one by one; "": as NumPy pleases
-    decays: Callable[..., Any] = algebra.decays
-    products: Callable[..., Any] = algebra.products
-    solve: Callable[..., Any] = algebra.unit_lower_solve
+    parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # of the closed form: see ``with_parts``
     step: Callable[..., Any] | None = None  # None: that of the record
     scaled_queries: bool = False  # the scale multiplies the queries, not what they read
+    fused: bool = False  # nothing is rounded but operands of contractions, and the state after each token
     bits: int = 0  # of every result
     operand_bits: int = 0  # of contractions
     state_bits: int = 0  # that are kept from one token to the next
@@ -43,7 +42,7 @@ class Kernel:
         start = tuple(emulated(x, arithmetic) for x in state)
         if self.scaled_queries:
             arrays |= {"q": arrays["q"] * arrays["scale"], "scale": emulated(1.0, arithmetic)}
-        own = self.exchanged(variant)
+        own = self.exchanged(variant, profile)
         state, output = (
             forms.chunkwise(own, start, arrays, self.chunk) if self.chunk else forms.recurrent(own, start, arrays)
         )
@@ -51,16 +50,15 @@ class Kernel:
         return {name: np.asarray(x) for name, x in ({"output": output} | final).items()}
 
     def arithmetic(self, profile: Profile) -> Arithmetic:
-        bits = self.bits or profile.bits
+        bits = 53 if self.fused else self.bits or profile.bits
         return Arithmetic(
             np.float64 if bits > 24 else np.float32, self.operand_bits or profile.operand_bits, bits, self.order
         )
 
-    def exchanged(self, variant: Variant) -> Variant:
+    def exchanged(self, variant: Variant, profile: Profile) -> Variant:
         """The same two functions with other ways to compute their parts."""
-        own = with_parts(variant, decays=self.decays, products=self.products, unit_lower_solve=self.solve)
-        step = self.step or variant.step
-        return replace(own, step=with_state_bits(step, self.state_bits) if self.state_bits else step)
+        step, bits = self.step or variant.step, profile.bits if self.fused else self.state_bits
+        return replace(with_parts(variant, **self.parts), step=with_state_bits(step, bits) if bits else step)
 
 
 def with_state_bits(step: Callable[..., Any], bits: int) -> Callable[..., Any]:

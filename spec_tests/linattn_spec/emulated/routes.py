@@ -5,6 +5,9 @@ from typing import Any
 import numpy as np
 
 from linattn.algebra import outer, read, transpose
+from linattn.families import finite
+
+TINY = 2.0**-100
 
 # -- decays over several tokens ----------------------------------------------------------------------------------------
 
@@ -43,6 +46,70 @@ def factors(log_decay: Any) -> Any:
 def products_of_factors(q: Any, k: Any, between: Any) -> Any:
     of_queries, of_keys = between
     return np.tril((of_queries * q) @ transpose(of_keys * k))
+
+
+# -- scans -------------------------------------------------------------------------------------------------------------
+
+
+def one_by_one(decay: Any, write: Any, axis: int) -> tuple[Any, Any]:
+    decay, write = np.moveaxis(decay, axis, 0), np.moveaxis(write, axis, 0)
+    products, sums = [decay[0]], [write[0]]
+    for now, new in zip(decay[1:], write[1:], strict=True):
+        products.append(now * products[-1])
+        sums.append(now * sums[-1] + new)
+    return np.moveaxis(np.stack(products), 0, axis), np.moveaxis(np.stack(sums), 0, axis)
+
+
+def by_pairs(decay: Any, write: Any, axis: int) -> tuple[Any, Any]:
+    """Pairs of tokens first, and what is between them last: half the work of doubling."""
+    prefixes = pairs(np.moveaxis(decay, axis, 0), np.moveaxis(write, axis, 0))
+    return np.moveaxis(prefixes[0], 0, axis), np.moveaxis(prefixes[1], 0, axis)
+
+
+def pairs(decay: Any, write: Any) -> tuple[Any, Any]:
+    size = len(decay)
+    if size == 1:
+        return decay, write
+    last = size - size % 2
+    odd = pairs(*joined((decay[0:last:2], write[0:last:2]), (decay[1::2], write[1::2])))
+    inner = joined(tuple(x[: (size - 1) // 2] for x in odd), (decay[2::2], write[2::2]))
+    even = (np.concatenate([x[:1], rest]) for x, rest in zip((decay, write), inner, strict=True))
+    return tuple(np.concatenate([x, y])[np.argsort([*range(0, size, 2), *range(1, size, 2)])]  # type: ignore[return-value]
+                 for x, y in zip(even, odd, strict=True))
+
+
+def joined(earlier: tuple[Any, ...], later: tuple[Any, ...]) -> tuple[Any, Any]:
+    return earlier[0] * later[0], later[0] * earlier[1] + later[1]
+
+
+# -- weights relative to their largest ---------------------------------------------------------------------------------
+
+
+def stabilised_differences(log_decay: Any, log_weight: Any, m: Any) -> tuple[Any, Any, Any]:
+    """As mLSTM kernels do: differences of cumulative sums, and the largest of a row."""
+    total = np.cumsum(log_decay, axis=-2)
+    causal = np.tri(total.shape[-2], dtype=bool)[:, :, None]
+    exponents = total[..., :, None, :] - total[..., None, :, :] + log_weight[..., None, :, :]
+    exponents, start = np.where(causal, exponents, -np.inf), total + m[..., None, :]
+    tops = np.maximum(start, np.max(exponents, axis=-2))
+    return np.exp(exponents - finite(tops)[..., :, None, :]), np.exp(start - finite(tops)), tops
+
+
+# -- linear systems ----------------------------------------------------------------------------------------------------
+
+
+def conjugate_gradients(A: Any, b: Any) -> Any:
+    """As many steps as there are unknowns, and once more as many: rounding costs some."""
+    x, residual = 0 * b, b
+    direction = residual
+    size = (residual * residual).sum(axis=-2, keepdims=True)
+    for _ in range(2 * A.shape[-1]):
+        image = A @ direction
+        step = size / np.maximum((direction * image).sum(axis=-2, keepdims=True), TINY)
+        x, residual = x + step * direction, residual - step * image
+        before, size = size, (residual * residual).sum(axis=-2, keepdims=True)
+        direction = residual + size / np.maximum(before, TINY) * direction
+    return x
 
 
 # -- delta rules -------------------------------------------------------------------------------------------------------

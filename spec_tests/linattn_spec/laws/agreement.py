@@ -49,10 +49,18 @@ def containing(subject: Subject, edge: Edge, inputs: dict[str, Any]) -> list[Exc
     if edge.special != subject.variant.name:
         return []
     mine, (state, mapped) = subject.exchange.function, floats(*edge.into(start(subject), inputs))
+    if not has_plain_heads(edge.general, mapped):
+        return []
     point = (None if mine.form == "bidirectional" else state, mapped)
     dims = {**subject.case.dims, **forms.dims(variant(edge.general), mapped)}
     same = [x for x in others(subject, edge.general, point, dims) if x.function.form == mine.form]
     return sorted(same, key=lambda x: x.function.column != mine.column)[:1]
+
+
+def has_plain_heads(name: str, inputs: dict[str, Any]) -> bool:
+    """Whether there are batches and heads alone: an edge may add an axis, which no function takes."""
+    sequences = [item for item in variant(name).inputs if item.time is not None]
+    return all(np.ndim(inputs[item.name]) == 2 + len(item.axes.split()) for item in sequences)
 
 
 def floats(state: tuple, inputs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]:

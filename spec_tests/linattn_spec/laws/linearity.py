@@ -1,6 +1,8 @@
 """Laws of linearity: outputs are linear in the values and in what the state holds of them."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +20,7 @@ from linattn_spec.subject import Subject
 
 def doubling(subject: Subject) -> Iterator[Comparison]:
     """Twice the values, from twice the state, give twice the results."""
-    factors = [2 if item.axes.endswith("V") else 1 for item in subject.variant.state]
-    state = subject.state and tuple(x * n for x, n in zip(subject.state, factors, strict=True))
-    results = subject.exchange({**subject.data.inputs, "v": 2 * subject.data.inputs["v"]}, state)
+    results = subject.exchange(*in_values(subject, lambda x: 2 * x))
     linear = linear_results(subject.variant)
     halved = {name: x / 2 if name in linear else x for name, x in results.items()}
     yield Comparison(halved, subject.run(), subject.truth.units, SLACK, "values doubled: ")
@@ -28,18 +28,22 @@ def doubling(subject: Subject) -> Iterator[Comparison]:
 
 def superposition(subject: Subject) -> Iterator[Comparison]:
     """The values of even tokens and those of odd ones, each from its part of the state, give results that add up."""
-    parts = []
-    for n in (0, 1):
-        state = subject.state and tuple(
-            every_other(x, n) if item.axes.endswith("V") else x
-            for x, item in zip(subject.state, subject.variant.state, strict=True)
-        )
-        parts.append(subject.exchange({**subject.data.inputs, "v": every_other(subject.data.inputs["v"], n)}, state))
+    parts = [subject.exchange(*in_values(subject, partial(every_other, first=n))) for n in (0, 1)]
     even, odd = parts
     linear = linear_results(subject.variant)
     added = {name: even[name] + odd[name] if name in linear else even[name] for name in even}
     units = {n: with_rounding(x, n, parts, subject.exchange.profile) for n, x in subject.truth.units.items()}
     yield Comparison(added, subject.run(), units, SLACK, "values of even and of odd tokens added up: ")
+
+
+def in_values(subject: Subject, change: Callable[[Any], Any]) -> tuple[dict[str, Any], tuple | None]:
+    """Inputs and state, with all that the outputs are linear in changed."""
+    linear = subject.variant.linear_in
+    inputs = {name: change(x) if name in linear else x for name, x in subject.data.inputs.items()}
+    state = subject.state and tuple(
+        change(x) if item.name in linear else x for x, item in zip(subject.state, subject.variant.state, strict=True)
+    )
+    return inputs, state
 
 
 def scale(subject: Subject) -> Iterator[Comparison]:
@@ -59,7 +63,7 @@ def scale(subject: Subject) -> Iterator[Comparison]:
 
 def linear_results(record: Variant) -> set[str]:
     """The output, and the state but for a normaliser or a cache of keys."""
-    return {"output"} | {f"final_state/{item.name}" for item in record.state if item.axes.endswith("V")}
+    return {"output"} | {f"final_state/{name}" for name in record.linear_in}
 
 
 def every_other(x: np.ndarray, first: int) -> np.ndarray:
@@ -78,8 +82,12 @@ def has_scale(function: Function) -> bool:
     return variant(function.variant).has("scale")
 
 
+def is_linear(function: Function) -> bool:
+    return bool(variant(function.variant).linear_in)
+
+
 LINEARITY = (
-    Law("doubling", doubling, ("odd-dims", "long", "recipe-64")),
-    Law("superposition", superposition, ("odd-dims", "recipe-64")),
+    Law("doubling", doubling, ("odd-dims", "long", "recipe-64"), applies=is_linear),
+    Law("superposition", superposition, ("odd-dims", "recipe-64"), applies=is_linear),
     Law("scale", scale, ("odd-dims", "recipe-64"), applies=has_scale),
 )

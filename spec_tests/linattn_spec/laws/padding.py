@@ -61,10 +61,10 @@ def idle(record: Variant) -> dict[str, float]:
 
 
 def has_neutral_token(function: Function) -> bool:
-    """No token is neutral where a cache counts every one, or where the decay is the same for all."""
+    """No token is neutral where a cache counts every one, or where the decay is the same for all; or by the record."""
     record = variant(function.variant)
     constant = any(item.name == "log_decay" and item.time is None for item in record.inputs)
-    return not (grows(record) or constant)
+    return not (grows(record) or constant or "neutral" in record.exempt)
 
 
 def can_be_padded(function: Function) -> bool:

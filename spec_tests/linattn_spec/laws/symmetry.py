@@ -5,8 +5,10 @@ from typing import Any
 
 import numpy as np
 
+from linattn.record import Variant
 from linattn_spec.backend import Unsupported
 from linattn_spec.comparison import Comparison
+from linattn_spec.drawn import tensors
 from linattn_spec.exchange import groups
 from linattn_spec.laws.law import SLACK, Law, changed_along_time, other, reordered
 from linattn_spec.subject import Subject
@@ -32,11 +34,14 @@ def reversal(subject: Subject) -> Iterator[Comparison]:
 
 
 def channels(subject: Subject) -> Iterator[Comparison]:
-    """Key channels in another order reorder nothing but the rows of the state; value channels order the outputs."""
+    """Key channels in another order reorder nothing but the rows of the state; value channels order the outputs.
+
+    So do the entries of a state and slots; channels that turn in pairs stay where they are.
+    """
     axes = {item.name: item.axes for item in subject.variant.inputs}
     states = {f"final_state/{item.name}": item.axes for item in subject.variant.state}
     whole = subject.run()
-    for axis in ("K", "V"):
+    for axis in alike(subject.variant):
         inputs = {name: reversed_along(axis, axes[name], x) for name, x in subject.data.inputs.items()}
         state = subject.state and tuple(
             reversed_along(axis, names, x) for x, names in zip(subject.state, states.values(), strict=True)
@@ -44,6 +49,12 @@ def channels(subject: Subject) -> Iterator[Comparison]:
         results = subject.exchange(inputs, state)
         back = {n: reversed_along(axis, states.get(n, subject.variant.output), x) for n, x in results.items()}
         yield Comparison(back, whole, subject.truth.units, SLACK, f"channels {axis} reversed: ")
+
+
+def alike(record: Variant) -> list[str]:
+    """Axes whose entries have no order."""
+    axes = {axis for item in tensors(record) for axis in item.axes.split()}
+    return [axis for axis in "KVDNM" if axis in axes and not (axis == "K" and "R" in axes)]
 
 
 def reversed_along(axis: str, axes: str, x: Any) -> Any:

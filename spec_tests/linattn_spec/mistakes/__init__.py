@@ -10,9 +10,11 @@ from linattn_spec.mistakes.chunks import CHUNKS
 from linattn_spec.mistakes.decays import DECAYS
 from linattn_spec.mistakes.entries import BATCH
 from linattn_spec.mistakes.gates import GATES
+from linattn_spec.mistakes.gates_inside import GATES_INSIDE
 from linattn_spec.mistakes.handover import STATE
 from linattn_spec.mistakes.heads import HEADS
 from linattn_spec.mistakes.inside import INSIDE
+from linattn_spec.mistakes.kernels import KERNELS
 from linattn_spec.mistakes.layout import LAYOUT
 from linattn_spec.mistakes.memory import MEMORY
 from linattn_spec.mistakes.normaliser import NORMALISER
@@ -24,12 +26,15 @@ from linattn_spec.mistakes.record import Mistake
 from linattn_spec.mistakes.recurrence import RECURRENCE
 from linattn_spec.mistakes.scale import SCALE
 from linattn_spec.mistakes.sequences import SEQUENCES
+from linattn_spec.mistakes.taps import TAPS
 from linattn_spec.mistakes.triangular import TRIANGULAR
 from linattn_spec.mistakes.widths import WIDTHS
+from linattn_spec.mistakes.window import WINDOW
 
 MISTAKES: tuple[Mistake, ...] = (
     SCALE
     + GATES
+    + GATES_INSIDE
     + BETA
     + INSIDE
     + HEADS
@@ -40,7 +45,10 @@ MISTAKES: tuple[Mistake, ...] = (
     + OWN_TOKEN
     + CAUSALITY
     + STATE
+    + WINDOW
+    + TAPS
     + CACHE
+    + KERNELS
     + CHUNKS
     + RAGGED
     + DECAYS

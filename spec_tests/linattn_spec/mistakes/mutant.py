@@ -30,7 +30,7 @@ def adapter(mistake: Mistake, variant: Variant, form: str) -> Callable[..., Any]
     narrow = {item.name for item in variant.inputs if item.axes.split()[-1:] == ["1"]}
 
     def call(initial_state: Any = None, **inputs: Any) -> Any:
-        dtype = inputs["q"].dtype
+        dtype = inputs[variant.inputs[0].name].dtype
         single = {name: x.astype(np.float32) if isinstance(x, np.ndarray) else x for name, x in inputs.items()}
         arrays = {name: x[..., None] if name in narrow else x for name, x in single.items()}
         with np.errstate(all="ignore"):

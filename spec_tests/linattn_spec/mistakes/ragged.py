@@ -79,7 +79,8 @@ def without_token(at: int) -> Any:
 
 def alone(call: Call) -> Results:
     """A single token goes another way: it is not written."""
-    return without_token(0)(call) if tokens_of(call) == 1 else right(call)
+    masked = without_token(0)(call)
+    return masked if tokens_of(call) == 1 else right(call)
 
 
 RAGGED = (

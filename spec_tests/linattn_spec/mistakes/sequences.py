@@ -31,7 +31,10 @@ def packed(
         outputs: list[Array] = []
         finals: list[tuple] = []
         for n, (begin, end) in enumerate(pairwise(borders(np.asarray(cu_seqlens)))):
-            part = {name: x[:, :, begin:end] if np.ndim(x) > 2 else x for name, x in given.items()}
+            part = {
+                n: x[:, :, begin:end] if np.ndim(x) > 2 and x.shape[2] == cu_seqlens[-1] else x
+                for n, x in given.items()
+            }
             own = None if state is None else start(n, states, finals[-1] if finals else None)
             output, after = call(**part, initial_state=own)
             outputs.append(output)

@@ -1,6 +1,7 @@
 """Can a mistake be made in a variant at all? A small call tells."""
 
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from itertools import permutations, product
 from typing import Any
 
 import numpy as np
@@ -38,11 +39,13 @@ def computes(variant: Variant, scenario: str, make: Callable[[dict[str, Any], tu
 def scenarios(variant: Variant) -> Iterator[str]:
     """Sizes that all differ, so that mixed-up axes do not fit; equal ones, where they do; and grouped heads."""
     own = [axis for axis in drawn.axes_of(variant) if axis not in drawn.COMMON]
-    for heads, widths in (
-        ((3, 3, 3), range(4, 4 + len(own))),
-        ((3, 3, 3), [4] * len(own)),
-        ((4, 2, 2), [4] * len(own)),
-        ((2, 2, 4), [4] * len(own)),
-    ):
-        sizes = {"B": 2, "T": TOKENS, **dict(zip(HEADS, heads, strict=True)), **dict(zip(own, widths, strict=True))}
+    different = first_that_fits(variant, own, permutations(range(4, 12), len(own)))
+    equal = first_that_fits(variant, own, product(range(4, 0, -1), repeat=len(own)))
+    for heads, widths in (((3, 3, 3), different), ((3, 3, 3), equal), ((4, 2, 2), equal), ((2, 2, 4), equal)):
+        sizes = {"B": 2, "T": TOKENS, **dict(zip(HEADS, heads, strict=True)), **widths}
         yield drawn.scenario({**sizes, "initial_state": "drawn"})
+
+
+def first_that_fits(variant: Variant, axes: list[str], choices: Iterable[tuple[int, ...]]) -> dict[str, int]:
+    sizes = (dict(zip(axes, choice, strict=True)) for choice in choices)
+    return next(widths for widths in sizes if drawn.fits(variant, widths))

@@ -3,7 +3,7 @@
 import math
 
 import numpy as np
-from drawing import close, each, equal
+from drawing import close, each
 from rotations_and_scans import (
     BY_NAME,
     in_field,
@@ -82,12 +82,6 @@ def without_recurrence(variant):
     return state, {name: 0 * part if name.startswith("R") else part for name, part in x.items()}
 
 
-def test_a_network_without_recurrence_has_no_memory():
-    """rnn C2."""
-    state, x = without_recurrence(BY_NAME["rnn"])
-    assert np.array_equal(forms.recurrent(BY_NAME["rnn"], state, x)[1], np.tanh(x["x"]))
-
-
 def test_the_cell_of_an_lstm_without_recurrence_is_a_scan():
     """lstm C2."""
     (h, c), x = without_recurrence(BY_NAME["lstm"])
@@ -95,13 +89,6 @@ def test_the_cell_of_an_lstm_without_recurrence_is_a_scan():
     final, output = forms.recurrent(BY_NAME["lstm"], (h, c), x)
     assert np.array_equal(final[1], states[-1])
     assert np.array_equal(output, sigmoid(x["x_o"]) * np.tanh(states))
-
-
-def test_a_gru_without_recurrence_is_min_gru():
-    """gru C2."""
-    state, x = without_recurrence(gru.VARIANT)
-    inputs = {"x": np.tanh(x["x_n"]), "z": 1 - sigmoid(x["x_z"])}
-    assert equal(forms.recurrent(gru.VARIANT, state, x), forms.parallel(BY_NAME["min_gru"], state, inputs))
 
 
 def test_the_reset_gate_before_and_after_the_matrix_differ():

@@ -1,13 +1,11 @@
-"""Variants that turn: all routes agree, sums written by hand agree, reductions and constraints hold exactly."""
+"""Variants that turn: all routes agree, sums written by hand agree, constraints hold exactly."""
 
 import numpy as np
 import pytest
 from drawing import agree, close, each, equal
-from rotation_and_scan_edges import EDGES, LOOKALIKES
 from rotations_and_scans import (
     BY_NAME,
     ROTATIONS,
-    ROUTES,
     certify_alike,
     empty,
     gradients_agree,
@@ -20,17 +18,10 @@ from linattn import forms, prefill
 from linattn.algebra import rotate, turn
 from linattn.norms import rms_norm
 from linattn.numbers import field
-from linattn.variants import cosformer, gateloop, mamba3, retnet
+from linattn.variants import gateloop, mamba3, retnet
 
 EACH = each(ROTATIONS)
-EACH_ROUTE = pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
-MINE = [edge for edge in EDGES if BY_NAME[edge.general] in ROTATIONS or BY_NAME[edge.special] in ROTATIONS]
-NOT_MINE = [edge for edge in LOOKALIKES if BY_NAME[edge.general] in ROTATIONS or BY_NAME[edge.special] in ROTATIONS]
 GATELOOP, MAMBA3, RETNET = (module.VARIANT for module in (gateloop, mamba3, retnet))
-
-
-def by_edge(edges):
-    return pytest.mark.parametrize("edge", edges, ids=lambda edge: f"{edge.special} of {edge.general}")
 
 
 @EACH
@@ -116,24 +107,6 @@ def test_retnet_is_the_weighted_sum_written_by_hand(eps):
         assert close(output[t], r / np.sqrt((r**2).mean() + eps))
 
 
-@by_edge(MINE)
-@EACH_ROUTE
-def test_a_special_case(edge, route):
-    """gateloop C2, mamba3 C2: exactly."""
-    special, general = BY_NAME[edge.special], BY_NAME[edge.general]
-    state, inputs = in_field(special)
-    final, output = edge.through(lambda s, x: route(general, s, x), state, inputs)
-    want = forms.recurrent(special, state, inputs)
-    assert equal((final, output), want if edge.state_back else ((), want[1]))
-
-
-@by_edge(NOT_MINE)
-def test_no_special_case(edge):
-    state, inputs = in_field(BY_NAME[edge.special])
-    _, output = edge.through(lambda s, x: forms.recurrent(BY_NAME[edge.general], s, x), state, inputs)
-    assert not np.array_equal(output, forms.recurrent(BY_NAME[edge.special], state, inputs)[1])
-
-
 @EACH
 def test_a_positive_log_decay_is_refused(variant):
     """gateloop C1, mamba3 C1, retnet C1."""
@@ -175,18 +148,6 @@ def test_a_half_turn_changes_the_sign_of_the_past():
     opposite["angle"][0] = half
     minus = tuple(-x for x in state)
     assert equal(forms.parallel(GATELOOP, minus, inputs), forms.parallel(GATELOOP, state, opposite))
-
-
-def test_one_angle_throughout_is_the_numerator_of_cosformer():
-    """gateloop C5."""
-    (_, _, *start), x = inside(cosformer.VARIANT)
-    S = np.zeros((5, 6))
-    _, output = forms.recurrent(cosformer.VARIANT, (S, S, *(0 * part for part in start)), x)
-    z = np.array([sum(x["k"][s] * np.cos(x["angle"] * (t - s)) for s in range(t + 1)) for t in range(7)])
-    total = (x["q"] * z).sum(axis=-1, keepdims=True) + x["eps"]
-    decays = {"log_decay": np.zeros((7, 5)), "angle": np.broadcast_to(x["angle"], (7, 5))}
-    _, numerator = forms.parallel(GATELOOP, (S, S), {"q": x["q"], "k": x["k"], "v": x["v"]} | decays)
-    assert close(numerator / total, output)
 
 
 def test_mamba3_without_its_trapezoid_is_mamba2_on_turned_keys():

@@ -1,14 +1,11 @@
-"""Elementwise scans and their ancestors: routes agree, sums by hand agree, reductions and constraints hold exactly."""
+"""Elementwise scans and their ancestors: routes agree, sums by hand agree, constraints hold exactly."""
 
 import numpy as np
 import pytest
 from drawing import agree, close, each, equal
-from rotation_and_scan_edges import EDGES, LOOKALIKES
 from rotations_and_scans import (
     ANCESTORS,
     BY_NAME,
-    ROTATIONS,
-    ROUTES,
     SCANS,
     certify_alike,
     empty,
@@ -23,12 +20,6 @@ from linattn import decode, forms, prefill
 EACH = each(SCANS)
 EACH_ANCESTOR = each(ANCESTORS)
 EACH_OF_ALL = each((*SCANS, *ANCESTORS))
-EACH_ROUTE = pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
-MINE, NOT_MINE = ([e for e in edges if BY_NAME[e.special] in SCANS] for edges in (EDGES, LOOKALIKES))
-
-
-def by_edge(edges):
-    return pytest.mark.parametrize("edge", edges, ids=lambda edge: f"{edge.special} of {edge.general}")
 
 
 @EACH
@@ -125,29 +116,6 @@ def test_the_output_is_the_weighted_sum_written_by_hand(variant):
         weights = [WEIGHTS[variant.name](x, t, s) for s in range(t + 1)]
         want = sum(w @ v if w.ndim == 2 else w * v for w, v in zip(weights, x["x"], strict=False))
         assert close(output[t], want)
-
-
-@by_edge(MINE)
-@EACH_ROUTE
-def test_a_special_case(edge, route):
-    """linear_recurrence C4, hgrn C2, rg_lru C4, min_gru C4, min_lstm C5, s5 C2, s4d C4, lru C3: exactly."""
-    special, general = BY_NAME[edge.special], BY_NAME[edge.general]
-    state, inputs = in_field(special)
-    got = edge.through(lambda s, x: route(general, s, x), state, inputs)
-    want = forms.recurrent(special, state, inputs)
-    assert equal(got, want if edge.state_back else ((), want[1]))
-
-
-@by_edge(NOT_MINE)
-def test_no_special_case(edge):
-    state, inputs = in_field(BY_NAME[edge.special])
-    _, output = edge.through(lambda s, x: forms.recurrent(BY_NAME[edge.general], s, x), state, inputs)
-    assert not np.array_equal(output, forms.recurrent(BY_NAME[edge.special], state, inputs)[1])
-
-
-def test_every_edge_is_tried_somewhere():
-    tried = {variant.name for variant in (*SCANS, *ROTATIONS)}
-    assert all({edge.special, edge.general} & tried for edge in (*EDGES, *LOOKALIKES))
 
 
 def test_rg_lru_keeps_the_variance():

@@ -19,7 +19,7 @@ from memories import (
 
 from linattn import forms, prefill
 from linattn.numbers import field
-from linattn.variants import lightnet, softmax_attention
+from linattn.variants import softmax_attention
 
 EACH = each(SLOTS)
 GSA, ABC = SLOTS
@@ -87,14 +87,6 @@ def test_one_slot_does_not_see_the_query(variant):
     state, x = in_field(variant, M=1)
     other = x | {"q": x["q"] + x["k"]}
     assert equal(forms.parallel(variant, state, x), forms.recurrent(variant, state, other))
-
-
-def test_one_slot_is_lightnet_with_one_channel():
-    """abc C5."""
-    (_, values, n, m), x = in_field(ABC, M=1)
-    _, output = forms.parallel(ABC, (0 * values @ values.T @ np.ones((1, 5), dtype=int), values, n, m), x)
-    light = {"q": 0 * x["q"][:, :1] + 1, "k": x["s"], "v": x["v"], "scale": field.Number(1)}
-    assert np.array_equal(output, forms.recurrent(lightnet.VARIANT, (values, n, m), light)[1])
 
 
 @pytest.mark.parametrize("t", [0, 3, 6])

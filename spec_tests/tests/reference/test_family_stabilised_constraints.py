@@ -10,11 +10,9 @@ from memories import (
     functions_of_numbers,  # noqa: F401
     in_field,
     inside,
-    is_special_case,
     log_of_zero,  # noqa: F401
     unstabilised,
 )
-from memory_edges import EDGES
 
 from linattn import forms, prefill
 from linattn.numbers import field
@@ -84,15 +82,6 @@ def test_the_sign_of_the_normaliser_does_not_count():
     assert close(forms.parallel(MLSTM, (S, -z, m), turned)[1], forms.parallel(MLSTM, (S, z, m), x)[1])
 
 
-def test_mlstm_with_sigmoid_gate_is_mlstm():
-    """mlstm_sigmoid C5."""
-    state, x = inside(SIGMOID)
-    zero = empty(SIGMOID, state)
-    general = {name: x[name] for name in x if name != "i"} | {"log_input": np.log(x["i"])}
-    _, output = forms.parallel(MLSTM, (*zero, np.array([-np.inf])), general)
-    assert close(output, forms.parallel(SIGMOID, zero, x)[1])
-
-
 def test_mlstm_with_sigmoid_gate_and_a_small_normaliser_is_simple_gla():
     """mlstm_sigmoid C3."""
     (S, z), x = inside(SIGMOID)
@@ -117,23 +106,6 @@ def test_means_of_the_values(variant):
     for t, got in enumerate(output):
         seen = x["v"][: t + 1]
         assert np.all((seen.min(axis=0) - 1e-12 <= got) & (got <= seen.max(axis=0) + 1e-12))
-
-
-def test_rwkv4_without_decay_is_lightnet_in_every_channel():
-    """rwkv4 C4: one key channel and the query 1 for each value channel."""
-    (N, D, m), x = in_field(RWKV4)
-    x |= {"log_decay": 0 * x["u"], "u": 0 * x["u"]}
-    _, output = forms.parallel(RWKV4, (N, D, m), x)
-    channels = {"q": np.ones((6, 7, 1), dtype=int), "k": x["k"].T[..., None], "v": x["v"].T[..., None], "scale": 1}
-    light = ((N / D)[:, None, None], D[:, None], m[:, None])
-    assert np.array_equal(output, forms.recurrent(LIGHTNET, light, channels)[1][..., 0].T)
-
-
-@pytest.mark.parametrize("route", [forms.recurrent, forms.parallel])
-def test_the_features_are_exponentials(route):
-    """exp_linear_attention C4: exactly."""
-    (edge,) = (edge for edge in EDGES if edge.special == EXP.name)
-    assert is_special_case(edge, route)
 
 
 def test_a_maximum_per_key_does_not_cancel():

@@ -1,9 +1,21 @@
 """Every form of every variant is the same function: proven over the finite field, without a tolerance."""
 
+import re
+
 import numpy as np
 import pytest
-from drawing import EACH_VARIANT, ROUTES, WITH_BIDIRECTIONAL, agree, equal, over_field, over_floats
-from hypothesis import given
+from drawing import (
+    EACH_ROUTE,
+    EACH_VARIANT,
+    SIZES,
+    WITH_BIDIRECTIONAL,
+    WITH_CLOSED_FORM,
+    agree,
+    equal,
+    over_field,
+    over_floats,
+)
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from linattn import VARIANTS, forms
@@ -15,12 +27,12 @@ POINTS = pytest.mark.parametrize("seed", range(3))
 @EACH_VARIANT
 def test_the_record_claims_an_identity_of_output_and_state(variant):
     """The tests of this file compare both. A variant that is exact in less needs a weaker comparison here."""
-    assert variant.exact == "output and state"
+    claim = re.split(", with|:", variant.exact)[0]
+    assert claim in (("output and state", "output, state and stabiliser") if variant.parallel else ("nothing",))
 
 
 @POINTS
-@pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
-@EACH_VARIANT
+@EACH_ROUTE
 def test_every_route_is_the_recurrence(variant, route, seed):
     arguments = over_field(variant, seed)
     assert equal(route(variant, *arguments), forms.recurrent(variant, *arguments))
@@ -30,7 +42,7 @@ def test_every_route_is_the_recurrence(variant, route, seed):
 def test_batches_and_heads_are_carried_along(variant):
     """One call is as many calls as there are heads."""
     state, inputs = over_field(variant, leading=(2,))
-    final, output = forms.chunkwise(variant, state, inputs, 3)
+    final, output = forms.run(variant, variant.usual_form, state, inputs, 3)
     for n in range(2):
         own = {item.name: inputs[item.name][n] if item.axes else inputs[item.name] for item in variant.inputs}
         want = forms.recurrent(variant, tuple(x[n] for x in state), own)
@@ -38,19 +50,22 @@ def test_batches_and_heads_are_carried_along(variant):
 
 
 @given(
-    st.sampled_from(VARIANTS),
-    st.fixed_dictionaries({"T": st.integers(0, 6), "K": st.integers(1, 3), "V": st.integers(1, 3)}),
+    st.sampled_from([variant for variant in VARIANTS if variant.parallel]),
+    st.fixed_dictionaries({"T": st.integers(0, 6), **{axis: st.integers(1, 3) for axis in "KVDNRW"}}),
     st.integers(1, 8),
     st.integers(),
 )
 def test_any_shape_and_chunk_size(variant, sizes, chunk_size, seed):
+    assume(variant.fits(SIZES | sizes))
     arguments = over_field(variant, seed, **sizes)
     assert equal(forms.chunkwise(variant, *arguments, chunk_size), forms.recurrent(variant, *arguments))
 
 
-@EACH_VARIANT
+@WITH_CLOSED_FORM
 def test_from_the_initial_state(variant):
-    """The state that ``initial_state=None`` stands for: the record's initial value, an empty cache."""
+    """The state that ``initial_state=None`` stands for: the record's initial value, an empty cache. A recurrence alone
+    has no identity to prove, and its -inf, in sLSTM, need not be a number of the field.
+    """
     state, inputs = over_field(variant, P=0)
     start = tuple(x + (item.initial - x) for x, item in zip(state, variant.state, strict=True))
     assert agree(variant, (start, inputs))
@@ -87,7 +102,8 @@ def test_the_online_softmax_does_not_depend_on_its_blocks(monkeypatch, block):
 def test_run_finds_the_form_by_its_name(variant, form):
     state, inputs = over_field(variant)
     if form not in variant.forms:
-        with pytest.raises(ValueError, match=f"{variant.name} has no bidirectional form"):
+        missing = "bidirectional form" if form == "bidirectional" else "closed form"
+        with pytest.raises(ValueError, match=f"^{variant.name} has no {missing}"):
             forms.run(variant, form, state, inputs)
     elif form == "bidirectional":
         assert equal(forms.run(variant, form, state, inputs), ((), forms.bidirectional(variant, inputs)))

@@ -2,14 +2,28 @@
 
 import numpy as np
 import pytest
-from drawing import EACH_VARIANT, irrational, over_floats, spread
+from drawing import irrational, over_floats, spread
 
-from linattn import algebra, forms, variant
+from linattn import VARIANTS, algebra, forms, variant
 from linattn.numbers.noise import Arithmetic, Noisy, noisy
 
 FP32 = Arithmetic(operand_bits=24, bits=24, samples=256)
 BF16 = Arithmetic(operand_bits=8, bits=24, samples=256)
-FORM = pytest.mark.parametrize("form", [forms.recurrent, forms.parallel])
+IN_BOTH_FORMS = [(v, form) for v in VARIANTS for form in v.forms if form in ("recurrent", "parallel")]
+
+
+def each_form(pairs):
+    return pytest.mark.parametrize(
+        ("variant", "form"),
+        [(v, getattr(forms, form)) for v, form in pairs],
+        ids=[f"{v.name}-{form}" for v, form in pairs],
+    )
+
+
+def contracts(variant):
+    """Whether it sums over an axis: one that the output has not, or the channels of the output themselves."""
+    axes = {axis for item in variant.inputs for axis in item.axes.split() if not axis.isdigit()}
+    return variant.mixing or bool(axes - {"T", *variant.output.split()})
 
 
 def noisy_arguments(variant, arithmetic):
@@ -59,18 +73,26 @@ def test_nothing_else_does(operation):
     assert (spread(fine) > 0).all()
 
 
-@EACH_VARIANT
-@FORM
-def test_every_variant_rounds_operands_on_the_way_to_its_output(variant, form):
+def spreads(variant, form):
+    """Of the output, with operands of 24 bits and with operands of 8."""
+    return (spread(form(variant, *noisy_arguments(variant, Arithmetic(bits, 24)))[1]) for bits in (24, 8))
+
+
+@each_form([(v, form) for v, form in IN_BOTH_FORMS if contracts(v)])
+def test_every_variant_that_contracts_rounds_operands_on_the_way_to_its_output(variant, form):
     """As above, with several other roundings on the way."""
-    fine, coarse = (
-        np.median(spread(form(variant, *noisy_arguments(variant, Arithmetic(bits, 24)))[1])) for bits in (24, 8)
-    )
-    assert coarse > 2**10 * fine
+    fine, coarse = spreads(variant, form)
+    assert np.median(coarse) > 2**10 * np.median(fine)
 
 
-@EACH_VARIANT
-@FORM
+@each_form([(v, form) for v, form in IN_BOTH_FORMS if not contracts(v)])
+def test_elementwise_variants_have_no_operands_to_round(variant, form):
+    fine, coarse = spreads(variant, form)
+    assert np.array_equal(fine, coarse)
+    assert np.median(fine) > 0
+
+
+@each_form(IN_BOTH_FORMS)
 def test_no_operation_leaves_the_arithmetic(variant, form):
     """State and output carry it to the end, and are finite with decays of -inf."""
     state, output = form(variant, *noisy_arguments(variant, FP32))

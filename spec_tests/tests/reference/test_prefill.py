@@ -3,15 +3,21 @@
 All results are compared with the bare folds, up to the rounding of another order of the same sums.
 """
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
 from drawing import EACH_FORM, EACH_VARIANT, SIZES, all_close, over_floats, start_of, turned
 
-from linattn import decode, forms, prefill
+from linattn import VARIANTS, decode, forms, prefill
+from linattn.validate import default
 
 T = SIZES["T"]
+
+
+def width(variant):
+    """The number of channels of the output."""
+    return SIZES[variant.output.split()[-1]]
 
 
 def tokens(variant, inputs, window):
@@ -32,9 +38,13 @@ def test_any_number_of_leading_axes(variant, form, leading):
 
 @EACH_VARIANT
 def test_leading_axes_broadcast(variant):
-    """Every input with leading axes of its own, down to none; the state spans those of what is written."""
+    """Every input with leading axes of its own, down to none; the state spans those of what is written, the output
+    also those of what reads.
+    """
     state, inputs = over_floats(variant, leading=(2, 3))
-    cut = {"q": np.s_[:, :], "k": np.s_[0], "v": np.s_[:1], "beta": np.s_[0, 0]}
+    written = [item.name for item in variant.inputs if item.heads in ("k", "v") and item.axes]
+    cut = dict(zip(written, (np.s_[:1], np.s_[0], np.s_[0, 0]), strict=False))
+    cut |= {item.name: np.s_[:, :] for item in variant.inputs if item.heads == "q"}
     narrow = {name: x[cut.get(name, np.s_[0])] if x.ndim else x for name, x in inputs.items()}
     wide = {
         item.name: np.broadcast_to(narrow[item.name], inputs[item.name].shape) if item.axes else narrow[item.name]
@@ -42,8 +52,10 @@ def test_leading_axes_broadcast(variant):
     }
     output, final = prefill(variant, **narrow, initial_state=tuple(x[0] for x in state))
     want, want_state = prefill(variant, **wide, initial_state=tuple(np.stack([x[0]] * 2) for x in state))
+    read = any(item.heads == "q" for item in variant.inputs)
+    assert output.shape[:2] == (2 if read else 1, 3)
     assert all(x.shape[:2] == (1, 3) for x in final)
-    assert all_close((output, final), (want, [x[:1] for x in want_state]))
+    assert all_close((output, final), (want[: len(output)], [x[:1] for x in want_state]))
 
 
 @EACH_FORM
@@ -51,7 +63,7 @@ def test_no_tokens(variant, form):
     """No output, and the state that came in."""
     state, inputs = over_floats(variant, leading=(2, 3), T=0)
     output, final = prefill(variant, **inputs, initial_state=start_of(form, state), form=form)
-    assert output.shape == (2, 3, 0, SIZES["V"])
+    assert output.shape == (2, 3, 0, width(variant))
     assert output.dtype == float
     assert all(np.array_equal(x, y) for x, y in zip(final, state if final else (), strict=True))
     assert bool(final) == (form != "bidirectional")
@@ -72,11 +84,7 @@ def test_the_dtype_stays(variant, form, dtype):
 @EACH_VARIANT
 def test_absent_inputs_have_their_defaults(variant):
     _, inputs = over_floats(variant)
-    explicit = {
-        item.name: SIZES["K"] ** -0.5 if item.default == "K ** -0.5" else item.default
-        for item in variant.inputs
-        if item.default is not None
-    }
+    explicit = {item.name: default(item, SIZES) for item in variant.inputs if item.default is not None}
     given = {name: x for name, x in inputs.items() if name not in explicit}
     assert all_close(prefill(variant, **given), prefill(variant, **given, **explicit))
     assert all_close(prefill(variant, **given, **dict.fromkeys(explicit)), prefill(variant, **given))
@@ -122,16 +130,24 @@ def test_the_other_layout(variant, form):
     state, inputs = over_floats(variant, leading=(2, 3))
     start = start_of(form, state)
     output, final = prefill(variant, **turned(variant, inputs), initial_state=start, form=form, layout="BTHD")
-    assert output.shape == (2, T, 3, SIZES["V"])
+    assert output.shape == (2, T, 3, width(variant))
     want = prefill(variant, **inputs, initial_state=start, form=form)
     assert all_close((np.swapaxes(output, 1, 2), final), want)
 
 
+FORMS_OF_BOTH = [("chunkwise", "recurrent"), ("parallel", "chunkwise"), ("recurrent", "parallel")]
+
+
+def pairs(variant):
+    return [pair for pair in FORMS_OF_BOTH if {*pair} <= {*variant.forms}] or [("recurrent", "recurrent")]
+
+
 @pytest.mark.parametrize("cut", [0, 1, 4, T])
 @pytest.mark.parametrize(
-    "forms_of_both", [("chunkwise", "recurrent"), ("parallel", "chunkwise"), ("recurrent", "parallel")]
+    ("variant", "forms_of_both"),
+    [(v, pair) for v in VARIANTS for pair in pairs(v)],
+    ids=[f"{v.name}-{first}-{second}" for v in VARIANTS for first, second in pairs(v)],
 )
-@EACH_VARIANT
 def test_any_form_continues_where_another_stopped(variant, forms_of_both, cut):
     state, inputs = over_floats(variant, leading=(2, 3))
     want = prefill(variant, **inputs, initial_state=state)
@@ -146,9 +162,11 @@ def test_any_form_continues_where_another_stopped(variant, forms_of_both, cut):
 
 @EACH_VARIANT
 def test_arguments_are_left_as_they_were(variant):
-    """Read-only arrays go in, and results share no memory with them."""
+    """Read-only arrays go in, and results share no memory with them or with each other."""
     state, inputs = over_floats(variant, leading=(2, 3))
     for array in (*state, *inputs.values()):
         array.setflags(write=False)
     output, final = prefill(variant, **inputs, initial_state=state)
-    assert not any(np.shares_memory(x, y) for x in (output, *final) for y in (*state, *inputs.values()))
+    others = (*state, *inputs.values())
+    assert not any(np.shares_memory(x, y) for x in (output, *final) for y in others)
+    assert not any(np.shares_memory(x, y) for x, y in combinations((output, *final), 2))

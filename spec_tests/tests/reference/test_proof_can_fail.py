@@ -6,13 +6,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from drawing import EACH_VARIANT, agree, over_field
+from drawing import WITH_CLOSED_FORM, agree, over_field
 
 from linattn import VARIANTS, forms, variant
 from linattn.numbers import field
 
-INPUTS = [(v, item.name) for v in VARIANTS for item in v.inputs]
-TENSORS = [(v, n) for v in VARIANTS for n in range(len(v.state))]
+PROVEN = [v for v in VARIANTS if v.parallel]  # with one form alone, nothing could disagree
+INPUTS = [(v, item.name) for v in PROVEN for item in v.inputs]
+TENSORS = [(v, n) for v in PROVEN for n in range(len(v.state))]
 
 
 def id_of(value):
@@ -46,7 +47,7 @@ def test_every_state_tensor_is_seen(sound, n):
     assert not agree(replace(sound, parallel=parallel), over_field(sound))
 
 
-@EACH_VARIANT
+@WITH_CLOSED_FORM
 def test_a_chunk_that_ignores_the_incoming_state_is_seen(variant):
     def parallel(*state, **sequence):
         return variant.parallel(*(0 * x for x in state), **sequence)

@@ -128,6 +128,13 @@ def test_an_edge_that_maps_results_back(form):
     assert judged(squared, "reduction", pair[0], form).status == "fail"
 
 
+def test_an_edge_that_adds_an_axis_is_not_compared():
+    """Gated Oja is Kimi delta attention with a query for every value channel."""
+    backend = backend_of(*((name, "recurrent", right(name)) for name in ("gated_oja", "kda")), profiles=("fp64",))
+    result = run_check(backend, Check("gated_oja", "odd-dims", "recurrent", "fp64", "reduction"))
+    assert (result.status, result.reason[:31]) == ("unsupported", "no variant that contains gated_")
+
+
 def test_an_edge_whose_inputs_the_dtype_does_not_hold_is_not_compared():
     """Softmax attention becomes linear with queries exp(scale q.k); float64 itself holds them."""
     names = ("softmax_attention", "normalised_linear_attention")

@@ -6,8 +6,7 @@ from drawing import FOUNDATION
 
 import linattn
 import linattn_golden
-from linattn_spec import PROFILES, diagnosis
-from linattn_spec.backends.numpy_folds import backend as numpy_folds
+from linattn_spec import PROFILES, diagnosis, load
 from linattn_spec.checks import run_check, strongest_gate
 from linattn_spec.emulated import Kernel
 from linattn_spec.emulated.routes import differences
@@ -75,8 +74,8 @@ def test_every_mistake_is_resolved_by_a_case_of_each_profile_that_it_declares(pl
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_right_implementation_is_never_rejected_or_taken_for_a_mistake(place, profile):
     """Whatever the profile: the signatures are larger where its units are smaller."""
-    folds = numpy_folds.functions[0].promises(profile)
-    backend = numpy_folds if folds else mutant(faultless(CHUNK), (profile,), only=(place,))
+    folds = load("numpy")
+    backend = folds if folds.functions[0].promises(profile) else mutant(faultless(CHUNK), (profile,), only=(place,))
     assert rejected(backend, *place, profile) == {}
 
 

@@ -10,7 +10,8 @@ from commandline import ENVIRONMENT, python, run
 import linattn
 from linattn_tools import cli
 
-COMMANDS = ("list", "explain", "check", "repro", "mutants", "prove", "golden", "new-backend", "bench")
+COMMANDS = ("list", "explain", "check", "repro", "mutants", "prove", "lattice", "golden", "new-backend")
+COMMANDS += ("new-variant", "bench")
 ACTIONS = ("show", "verify", "generate")
 HEAVY = {"rich", "jinja2", "pebble", "flint", "pytest", "onnx", "onnxruntime"}
 
@@ -70,7 +71,7 @@ def test_the_exit_code_is_that_of_the_process():
 
 @pytest.mark.parametrize(
     "words",
-    [["list"], ["list", "--json"], ["explain", "kda"], ["golden", "show", "kda/long"], ["prove", "kda"]],
+    [["list"], ["list", "--json"], ["explain", "kda"], ["golden", "show", "kda/long"], ["prove", "kda"], ["lattice"]],
     ids=" ".join,
 )
 def test_nothing_heavy_is_imported(words):

@@ -3,11 +3,10 @@
 import json
 import math
 import re
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
 
 import pytest
-from commandline import run
+from commandline import OneThread, run
 
 import linattn
 import linattn_golden
@@ -20,13 +19,6 @@ from linattn_tools.commands import mutants
 from linattn_tools.report.catalogue import short
 
 CHOSEN = ("scale-missing", "outputs-through-bfloat16")
-
-
-class OneThread(ThreadPoolExecutor):
-    """The work of the processes, in this one: it starts faster, and sees what a test has changed."""
-
-    def __init__(self, mp_context):
-        super().__init__(max_workers=1)
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from linattn.record import FORMS
+from linattn_tools import own
 from linattn_tools.commands import count
 
 
@@ -19,7 +20,11 @@ def add(subparsers: Any) -> None:
         "backend", help="a built-in name (numpy, onnxruntime, transformers ...), path.py, or module:object"
     )
     command.add_argument(
-        "--variant", action="append", default=[], metavar="V", help="only this variant; may be repeated"
+        "--variant",
+        action="append",
+        default=[],
+        metavar="V",
+        help="only this variant, also one of yours, path.py; may be repeated",
     )
     command.add_argument("--form", action="append", default=[], metavar="F", help=f"only this form: {', '.join(FORMS)}")
     command.add_argument(
@@ -46,7 +51,7 @@ def add(subparsers: Any) -> None:
     )
     command.add_argument("--timeout", type=count, default=120, metavar="S", help="seconds for one check (default: 120)")
     command.add_argument("--workers", type=count, metavar="N", help="processes (default: one per core)")
-    command.set_defaults(run=run, extra="spec")
+    command.set_defaults(run=own.admitted(run), extra="spec")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -66,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
     planned = plan(backend, selection)
     if not planned:
         raise ValueError(f"{options.backend} implements nothing of what was selected")
-    environment = runner.environment(options.backend, backend) | {"level": selection.level}
+    environment = runner.environment(options.backend, backend) | {"level": selection.level, "variants": options.files}
     expected = known(options.backend, backend, options.known)
     log = options.log or session.log_of(options.backend)
     checks, kept = begun(options, planned, environment, expected, log)

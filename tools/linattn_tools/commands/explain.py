@@ -2,7 +2,6 @@
 
 import argparse
 import inspect
-import sys
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,7 +13,7 @@ def add(subparsers: Any) -> None:
     command = subparsers.add_parser(
         "explain", help="equations, inputs, state, constraints, sources and code of a variant"
     )
-    command.add_argument("variant")
+    command.add_argument("variant", help="its name, or a file of yours, path.py")
     command.set_defaults(run=run, extra="spec")
 
 
@@ -25,8 +24,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def page(variant: Variant) -> Iterable[str]:
-    text = inspect.getdoc(sys.modules[variant.step.__module__]) or variant.title
-    yield from (text, "", "Inputs")
+    yield from (inspect.cleandoc(variant.step.__globals__["__doc__"] or variant.title), "", "Inputs")
     yield from (f"  {item.name:10} {axes(item):10} {describe(item)}" for item in variant.inputs)
     yield "State"
     yield from (

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import linattn_golden
+from linattn_tools import own
 
 
 def add(subparsers: Any) -> None:
@@ -18,11 +19,13 @@ def add(subparsers: Any) -> None:
     showing.add_argument(
         "--json", action="store_true", help="with the numbers as hexadecimal floats, exact in every language"
     )
-    showing.set_defaults(run=show, extra="spec")
+    showing.set_defaults(run=own.admitted(show), extra="spec")
     verifying = actions.add_parser("verify", help="prove every value anew and compare bytes")
     verifying.set_defaults(run=verify, extra="certify")
     generating = actions.add_parser("generate", help="prove every value and write the fixtures")
-    generating.add_argument("--out", type=Path, default=linattn_golden.HERE, metavar="DIR", help="default: in place")
+    generating.add_argument("--out", type=Path, metavar="DIR", help="default: in place")
+    for action in (showing, generating):
+        action.add_argument("--variant", action="append", default=[], metavar="FILE", help="of yours alone: path.py")
     generating.set_defaults(run=generate, extra="certify")
 
 
@@ -34,7 +37,7 @@ def show(options: argparse.Namespace) -> int:
     if not cases:
         raise ValueError(f"there is no case of {options.id!r}")
     if options.json:
-        shown = [entry for entry in linattn_golden.manifest()["cases"] if options.id in (None, entry["variant"])]
+        shown = [entry for entry in linattn_golden.entries() if options.id in (None, entry["variant"])]
         print(json.dumps(shown, indent=1))
         return 0
     for case in cases:
@@ -84,6 +87,11 @@ def verify(options: argparse.Namespace) -> int:
 def generate(options: argparse.Namespace) -> int:
     from linattn_tools.golden import generator
 
-    names = generator.generate(options.out)
-    print(f"wrote {len(names)} files to {options.out}")
+    if options.variant and not options.out:
+        raise ValueError("--variant needs --out DIR: in place are the values of our variants alone")
+    with own.named(options.variant):
+        variants = [own.found(file) for file in options.variant] or generator.VARIANTS
+        out = options.out or linattn_golden.HERE
+        names = generator.generate(out, variants)
+    print(f"wrote {len(names)} files to {out}")
     return 0

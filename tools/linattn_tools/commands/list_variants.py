@@ -5,7 +5,7 @@ import json
 from typing import Any
 
 from linattn.record import Variant
-from linattn.variants import VARIANTS
+from linattn.variants import known
 
 
 def add(subparsers: Any) -> None:
@@ -16,14 +16,15 @@ def add(subparsers: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     if options.json:
-        print(json.dumps([as_json(variant) for variant in VARIANTS], indent=1))
+        print(json.dumps([as_json(variant) for variant in known()], indent=1))
         return 0
-    for variant in VARIANTS:
+    for variant in known():
         inputs = " ".join(item.name for item in variant.inputs)
         state = ", ".join(f"{item.name} ({item.axes})" for item in variant.state)
+        cited = "".join(f"; {source.cited}" for source in variant.sources[:1])
         print(f"{variant.name:30} {variant.summary}\n{'':30} forms: {' '.join(variant.forms)}")
-        print(f"{'':30} inputs: {inputs}; state: {state}; {variant.sources[0].cited}\n")
-    print(f"{len(VARIANTS)} variants. linattn explain NAME tells all about one.")
+        print(f"{'':30} inputs: {inputs}; state: {state}{cited}\n")
+    print(f"{len(known())} variants. linattn explain NAME tells all about one.")
     return 0
 
 

@@ -9,7 +9,9 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+import linattn
 from linattn.variants import VARIANTS
+from linattn_tools import own
 
 PROFILES = ("fp32", "bf16", "fp16")
 CAUSAL = ("recurrent", "chunkwise", "parallel")
@@ -19,10 +21,13 @@ def add(subparsers: Any) -> None:
     command = subparsers.add_parser("mutants", help="measure the suite: run every documented mistake through it")
     command.add_argument("mistake", nargs="*", help="ids of mistakes (default: all)")
     command.add_argument("--list", action="store_true", help="say what the mistakes are instead; of ids, all there is")
+    command.add_argument(
+        "--variant", action="append", default=[], metavar="V", help="only in this variant, also one of yours, path.py"
+    )
     command.add_argument("--profile", action="append", metavar="P", help=f"default: {', '.join(PROFILES)}")
     command.add_argument("--json", type=Path, metavar="FILE", help="write the kill matrix, and mistakes against cases")
     command.add_argument("--html", type=Path, metavar="FILE", help="write both as a page to read")
-    command.set_defaults(run=run, extra="spec")
+    command.set_defaults(run=own.admitted(run), extra="spec")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -40,20 +45,25 @@ def run(options: argparse.Namespace) -> int:
     for path in filter(None, (options.json, options.html)):
         refuse_unwritable(path)
     profiles = tuple(options.profile or PROFILES)
-    trials, sights = measured(profiles, chosen, with_sights=bool(options.json or options.html))
+    variants = tuple(map(linattn.variant, options.variant)) or VARIANTS
+    trials, sights = measured(variants, profiles, chosen, with_sights=bool(options.json or options.html))
     print(f"{'mistake':34} {'kind':16} " + " ".join(f"{f'{p} {f[:5]}':>11}" for p in profiles for f in CAUSAL))
     for one in shown:
-        print(row(one, [trial for trial in trials if trial.mistake == one.id], profiles))
+        tried = [trial for trial in trials if trial.mistake == one.id]
+        if tried or not options.variant:
+            print(row(one, tried, profiles))
     print("\n" + summary(trials))
     write_reports(options, shown, trials, sights)
     return int(not all(trial.killed for trial in trials))
 
 
-def measured(profiles: tuple[str, ...], chosen: tuple[str, ...], with_sights: bool) -> tuple[list[Any], list[Any]]:
+def measured(
+    variants: Iterable[linattn.Variant], profiles: tuple[str, ...], chosen: tuple[str, ...], with_sights: bool
+) -> tuple[list[Any], list[Any]]:
     """All trials; and how far every case shows every mistake."""
     from linattn_tools.progress import track
 
-    places = [(variant.name, form) for variant in VARIANTS for form in CAUSAL if form in variant.forms]
+    places = [(variant.name, form) for variant in variants for form in CAUSAL if form in variant.forms]
     trials, sights = [], []
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
         found = [pool.submit(measured_at, *place, profiles, chosen, with_sights) for place in places]

@@ -13,10 +13,14 @@ def add(subparsers: Any) -> None:
 
 
 def run(options: argparse.Namespace) -> int:
-    if options.file.exists():
-        raise ValueError(f"{options.file} exists already")
-    template = files("linattn_tools") / "templates" / "backend.py.txt"
-    text = template.read_text(encoding="utf-8").replace("FILE", options.file.as_posix())
-    options.file.write_text(text, encoding="utf-8")
+    write("backend.py.txt", options.file)
     print(f"wrote {options.file}; judge it with: linattn check {options.file}")
     return 0
+
+
+def write(template: str, file: Path) -> None:
+    """The template, which names the file. Raises ``ValueError`` where there is one already."""
+    if file.exists():
+        raise ValueError(f"{file} exists already")
+    text = (files("linattn_tools") / "templates" / template).read_text(encoding="utf-8")
+    file.write_text(text.replace("FILE", file.as_posix()), encoding="utf-8")

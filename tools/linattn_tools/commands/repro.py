@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linattn_tools import own
 from linattn_tools.commands.check import loaded
 
 
@@ -16,9 +17,12 @@ def add(subparsers: Any) -> None:
     command.add_argument("id", help="the id of a check, as reports print it")
     command.add_argument("--backend", required=True)
     command.add_argument(
+        "--variant", action="append", default=[], metavar="FILE", help="the variant, where it is one of yours: path.py"
+    )
+    command.add_argument(
         "--out", type=Path, default=Path("."), metavar="DIR", help="where to write the snippet and its arrays"
     )
-    command.set_defaults(run=run, extra="spec")
+    command.set_defaults(run=own.admitted(run), extra="spec")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -9,7 +9,7 @@ from linattn.numbers import ball, tape
 from linattn.variants import variant as find
 from linattn_golden import Case, Data, of_loss
 
-SAMPLE_COLUMNS = 2  # of a recipe: the first batch and head, these value columns
+SAMPLE_COLUMNS, SAMPLE_TOKENS = 2, 8  # of a recipe: the first batch and head; the rest where columns depend on others
 
 
 def proven(case: Case, data: Data, form: str = "recurrent", chunk_size: int = 16) -> tuple[dict[str, np.ndarray], int]:
@@ -45,13 +45,15 @@ def proven_gradients(case: Case, data: Data, loss: str) -> tuple[dict[str, np.nd
 
 
 def sample(case: Case, data: Data) -> Data:
-    """The part of a recipe that is proven: one head and a few columns of v, which no other column changes."""
+    """The part of a recipe that is proven: one head, and a few columns that no other changes, or a few tokens."""
     variant = find(case.variant)
+    columns, tokens = (None, SAMPLE_TOKENS) if variant.mixing else (SAMPLE_COLUMNS, None)
 
     def first(array: Any, axes: str) -> Any:
         names = axes.split()
+        ends = {variant.output.split()[-1]: columns, "T": tokens}
         leading = (0,) * (array.ndim - len(names))
-        return array[leading + tuple(slice(SAMPLE_COLUMNS if axis == "V" else None) for axis in names)]
+        return array[leading + tuple(slice(ends.get(axis)) for axis in names)]
 
     inputs = {
         item.name: first(np.asarray(data.inputs[item.name]), item.axes)

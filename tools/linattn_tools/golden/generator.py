@@ -4,7 +4,7 @@ import hashlib
 import json
 import multiprocessing
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from linattn.record import Variant
 from linattn.variants import VARIANTS
 from linattn.variants import variant as find
 from linattn_golden import LOSSES, Case, Data, safetensors
@@ -23,20 +24,21 @@ SPEC_VERSION = "0.1.0"
 Tensors = dict[str, tuple[str, np.ndarray]]
 
 
-def generate(destination: Path) -> list[str]:
+def generate(destination: Path, variants: Sequence[Variant] = VARIANTS) -> list[str]:
     """Write the manifest and one file per variant into ``destination``; the names of the files written."""
-    finished = dict(track(prove_all(list(all_cases())), total=len(list(all_cases())), what="proving"))
+    declared = list(all_cases(variants))
+    finished = dict(track(prove_all(declared), total=len(declared), what="proving"))
     data = destination / "data"
     data.mkdir(parents=True, exist_ok=True)
     cases: list[Case] = []
-    tensors: dict[str, Tensors] = {variant.name: {} for variant in VARIANTS}
-    for case in all_cases():
+    tensors: dict[str, Tensors] = {variant.name: {} for variant in variants}
+    for case in declared:
         proven, stored = finished[case.id]
         cases.append(proven)
         tensors[case.variant] |= {f"{case.id.split('/')[1]}/{name}": tensor for name, tensor in stored.items()}
     for name, content in tensors.items():
         safetensors.write(data / f"{name}.safetensors", content)
-    (destination / "manifest.json").write_text(manifest(cases, data))
+    (destination / "manifest.json").write_text(manifest(cases, data, variants))
     return ["manifest.json", *(f"data/{name}.safetensors" for name in tensors)]
 
 
@@ -86,7 +88,7 @@ def sha256(tensor: tuple[str, np.ndarray]) -> str:
     return hashlib.sha256(safetensors.encode(array, dtype)).hexdigest()
 
 
-def manifest(cases: list[Case], folder: Path) -> str:
+def manifest(cases: list[Case], folder: Path, variants: Iterable[Variant]) -> str:
     files = {f"data/{path.name}": path.read_bytes() for path in sorted(folder.glob("*.safetensors"))}
     content: dict[str, Any] = {
         "$schema": "manifest.schema.json",
@@ -94,7 +96,7 @@ def manifest(cases: list[Case], folder: Path) -> str:
         "license": "CC0-1.0",
         "provenance": "linattn golden generate: recurrence over rigorous balls, each value proven correctly rounded",
         "layout": "(B, H, T, D), row-major; log_decay is a natural logarithm; keys are rows of a state",
-        "states": {variant.name: [item.name for item in variant.state] for variant in VARIANTS},
+        "states": {variant.name: [item.name for item in variant.state] for variant in variants},
         "counts": {kind: sum(case.kind == kind for case in cases) for kind in ("certified", "recipe")},
         "files": {
             name: {"bytes": len(text), "sha256": hashlib.sha256(text).hexdigest()} for name, text in files.items()

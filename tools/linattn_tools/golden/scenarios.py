@@ -3,13 +3,14 @@
 A scenario says why it exists. All its dimensions differ wherever a mixed-up axis could hide behind equal ones.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from linattn.record import Input, Variant
 from linattn.variants import VARIANTS
 from linattn_golden import Case
 from linattn_golden.draws import Draw, key_of
+from linattn_spec.drawn import all_sizes, axes_of
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Scenario:
     initial: bool = True
     gradients: bool = False
     needs: tuple[str, ...] = ()  # inputs that the variant must have
+    grouped: bool = False  # whether it must have inputs with head counts of their own
     kind: str = "certified"
     exact: bool = False
 
@@ -65,15 +67,48 @@ SCENARIOS = (
         "2 7 6 2 2 5 3",
         "more query than key/value heads: heads repeat, they do not tile",
         gradients=True,
+        needs=("q",),
     ),
-    Scenario("grouped-value", "2 7 2 2 6 5 3", "more value than query and key heads"),
+    Scenario("grouped-value", "2 7 2 2 6 5 3", "more value than query and key heads", grouped=True),
     Scenario(
         "large-scores",
         LONG,
         "scores up to 50: an exponential without its maximum overflows in half precision",
-        numbers={"scale": 8.0},
+        numbers={"scale": 8.0, "gamma": 16.0},
         needs=("keys",),
     ),
+    Scenario(
+        "gates-saturated",
+        LONG,
+        "softplus and sigmoid far from 0 on both sides: thresholds, and exponentials that overflow",
+        {"a": "far", "b": "far", "A_log": "small-log"},
+        needs=("A_log",),
+    ),
+    Scenario(
+        "gates-far-below",
+        LONG,
+        "a softplus as small as 1e-7, times a rate as large as 3000: 1 + exp(x) has no digits left",
+        {"a": "far-below", "A_log": "large-log"},
+        gradients=True,
+        needs=("A_log",),
+    ),
+    Scenario(
+        "short-keys",
+        SHORT,
+        "keys of length 3/4: a normalisation inside would show",
+        {"k": "short-unit"},
+        needs=("A_log",),
+    ),
+    Scenario(
+        "one-more-token", "2 1 2 2 2 5 3", "one token from a window: all but one input is older", needs=("window",)
+    ),
+    Scenario(
+        "short-sequence",
+        "1 2 3 3 3 5 3",
+        "fewer tokens than the window holds: it keeps older inputs",
+        needs=("window",),
+    ),
+    Scenario("no-bias", SHORT, "no bias, for those who have none", {"bias": "zero"}, needs=("window",)),
     Scenario("eps", SHORT, "an eps that is seen in every precision", numbers={"eps": 4.0}, needs=("eps",)),
     gated("gates-zero", SHORT, "log decay exactly 0: nothing is forgotten", "zero"),
     gated("gates-never", SHORT, "log decay -inf throughout: every token sees itself alone", "never"),
@@ -123,8 +158,8 @@ SCENARIOS = (
 )
 
 
-def all_cases() -> Iterator[Case]:
-    for variant in VARIANTS:
+def all_cases(variants: Iterable[Variant] = VARIANTS) -> Iterator[Case]:
+    for variant in variants:
         yield from (case_of(variant, scenario) for scenario in SCENARIOS if applies(variant, scenario))
 
 
@@ -134,14 +169,17 @@ def applies(variant: Variant, scenario: Scenario) -> bool:
     arrays = {item.name for item in variant.inputs if item.axes} | {item.name for item in variant.state}
     if scenario.exact and not arrays <= set(scenario.draws):
         return False  # what is drawn as usual rounds
+    counts = {item.heads for item in variant.inputs} - {"none"}
+    if scenario.grouped and len(counts) < 2:
+        return False
     wide = any(item.axes.split().count("K") > 1 for item in variant.state)
     return set(scenario.needs) <= has and not (wide and scenario.name == "recipe-128")  # more than a proof can bear
 
 
 def case_of(variant: Variant, scenario: Scenario) -> Case:
     case_id = f"{variant.name}/{scenario.name}"
-    dims = dict(zip(["B", "T", "Hq", "Hk", "Hv", "K", "V"], map(int, scenario.dims.split()), strict=True))
-    sizes = {**dims, "P": 4, "J": 2, "M": 4, "L": 7}
+    sizes = all_sizes(variant, sizes_of(scenario.dims, "R" in axes_of(variant)))
+    dims = {axis: sizes[axis] for axis in axes_of(variant)}
 
     def draws(group: str, kinds: dict[str, tuple[str, tuple[int, ...]]]) -> dict[str, Draw]:
         times = {item.name: item.time for item in variant.inputs if group == "inputs" and item.time is not None}
@@ -156,13 +194,13 @@ def case_of(variant: Variant, scenario: Scenario) -> Case:
         s.name: (scenario.draws.get(s.name, s.typical), tuple(sizes.get(a, 1) for a in ("B", "Hv", *s.axes.split())))
         for s in variant.state
     }
-    cotangents = {"output": ("bell", (dims["B"], dims["Hq"], dims["T"], dims["V"]))} | {
-        f"final_state/{name}": (
-            "bell",
-            size if "P" not in axes else (*size[:2], size[2] * scenario.initial + dims["T"], size[3]),
-        )
-        for (name, (_, size)), axes in zip(state.items(), (s.axes for s in variant.state), strict=True)
+    heads = max(sizes[f"H{item.heads}"] for item in variant.inputs if item.heads != "none")
+    tokens = sizes["T"] + sizes["P"] * scenario.initial  # in a cache, at the end
+    results = {"output": ("B", "H", *variant.output.split())} | {
+        f"final_state/{item.name}": ("B", "Hv", *item.axes.split()) for item in variant.state
     }
+    known = sizes | {"H": heads, "P": tokens}
+    cotangents = {name: ("bell", tuple(known.get(axis, 1) for axis in axes)) for name, axes in results.items()}
     return Case(
         id=case_id,
         variant=variant.name,
@@ -175,6 +213,22 @@ def case_of(variant: Variant, scenario: Scenario) -> Case:
         cotangents=draws("cotangents", cotangents) if scenario.gradients else {},
         exact=scenario.exact,
     )
+
+
+def sizes_of(dims: str, turning: bool) -> dict[str, int]:
+    """The size of every axis. What turns has two channels at least."""
+    sizes = dict(zip(["B", "T", "Hq", "Hk", "Hv", "K", "V"], map(int, dims.split()), strict=True))
+    sizes["K"] = max(sizes["K"], 2 if turning else 1)
+    return sizes | {
+        "D": sizes["V"],
+        "N": sizes["K"],
+        "R": max(1, sizes["K"] // 2),
+        "P": 4,
+        "J": 2,
+        "M": 4,
+        "L": 7,
+        "W": 4,
+    }
 
 
 def shape(item: Input, sizes: dict[str, int]) -> tuple[int, ...]:

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import attrgetter
 
-import linattn
 from linattn.record import FORMS, Variant
+from linattn.variants import VARIANTS, known
 from linattn_spec import live
 from linattn_spec.results import Result, Run, worst
 
@@ -129,7 +129,7 @@ class Failures:
 
 
 def matrix(run: Run) -> Matrix:
-    """Rows in the order of ``linattn.VARIANTS``, columns in that of the forms and then of the run."""
+    """Rows in the order of the variants, columns in that of the forms and then of the run."""
     found: dict[tuple[str, Column], list[Result]] = {}
     for result in run.results:
         check = result.check
@@ -140,10 +140,10 @@ def matrix(run: Run) -> Matrix:
         columns,
         tuple(
             Row(v, tuple(Cell(tuple(found.get((v.name, c), ()))) for c in columns))
-            for v in linattn.VARIANTS
+            for v in known()
             if v.name in present
         ),
-        tuple(v.name for v in linattn.VARIANTS if v.name not in present),
+        tuple(v.name for v in VARIANTS if v.name not in present),
     )
 
 
@@ -179,7 +179,8 @@ def unsupported(run: Run | Cell) -> list[tuple[str, int]]:
 def reproduce(run: Run, result: Result) -> str:
     """The one command that runs a check again, of a live one its smallest wrong case."""
     check = live.smallest(result) or result.check
-    return f"linattn repro {shlex.quote(check.id)} --backend {shlex.quote(run.environment['backend'])}"
+    own = [word for file in run.environment.get("variants", ()) for word in ("--variant", file)]
+    return shlex.join(["linattn", "repro", check.id, "--backend", run.environment["backend"], *own])
 
 
 def percent(load: float) -> str:

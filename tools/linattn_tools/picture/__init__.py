@@ -1,0 +1,1 @@
+"""The lattice of reductions as a picture: a graph in layers, general variants above special ones."""
