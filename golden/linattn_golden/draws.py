@@ -89,6 +89,12 @@ def reset(bits: np.ndarray) -> np.ndarray:
     return np.where((t % 5 == 3) | ((t % 5 == 4) & first & (t > 4)), -np.inf, values)
 
 
+def paused(bits: np.ndarray) -> np.ndarray:
+    """-inf at the first two tokens and where ``reset`` forgets everything."""
+    t = token_of(bits)
+    return np.where((t < 2) | (t % 5 == 3), -np.inf, bell(bits))
+
+
 def spike(bits: np.ndarray) -> np.ndarray:
     """Slow decays, and once -20: what a cumulative sum then rounds must not be seen by later tokens."""
     return np.where(token_of(bits) == 4, -20.0, -fraction(bits) * 2.0**-4)
@@ -128,4 +134,13 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "strength": fraction,
     "strength-to-2": lambda bits: 2 * fraction(bits),
     "strength-0-1-2": lambda bits: (token_of(bits) % 3).astype(float),
+    "large-f32": lambda bits: 2.0**40 * bell(bits),
+    "large-positive-f32": lambda bits: 2.0**40 * (np.abs(bell(bits)) + 2.0**-4),
+    "above": lambda bits: bell(bits) + 96,
+    "below": lambda bits: bell(bits) - 60,
+    "rising": lambda bits: bell(bits) + 3 * token_of(bits),
+    "falling": lambda bits: bell(bits) - 3 * token_of(bits),
+    "paused": paused,
+    "large": lambda bits: bell(bits) * 2.0**28,
+    "every-fourth": lambda bits: (token_of(bits) % 4 == 2).astype(float),
 }

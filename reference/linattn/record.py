@@ -61,6 +61,7 @@ class State:
     doc: str
     initial: float = 0.0
     kind: str = "number"  # as for inputs
+    relative_to: str = ""  # the state m where this one stands for itself times exp(m); the choice of m is free
     typical: str = "bell"
 
 
@@ -141,9 +142,11 @@ class Variant:
 
     @property
     def linear_in(self) -> tuple[str, ...]:
-        """``linear``, or else v and what the state holds of the values."""
+        """``linear``, or else v, where there is one, and what the state holds of the values."""
         if self.linear is not None:
             return self.linear
+        if not self.has("v"):
+            return ()
         return ("v", *(item.name for item in self.state if item.axes.endswith("V")))
 
     def input(self, name: str) -> Input:

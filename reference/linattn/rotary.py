@@ -22,13 +22,14 @@ PAIRINGS = ("interleaved", "half")
 
 
 def rotate(x: Array, angles: Array, pairing: str = "interleaved") -> Array:
-    """Turn pair i of x (..., T, K) by angles (T, R/2). A negative angle turns back."""
+    """Turn pair i of x (..., T, K) by angles (..., T, R/2); leading axes broadcast. A negative angle turns back."""
     pairs = angles.shape[-1]
     if 2 * pairs > x.shape[-1]:
         raise ValueError(f"angles must be at most {x.shape[-1] // 2} pairs of channels; got {pairs}")
     a, b = split(x[..., : 2 * pairs], pairing)
     turned = joined(*turn(a, b, angles), pairing)
-    return np.concatenate([turned, x[..., 2 * pairs :]], axis=-1)
+    rest = x[..., 2 * pairs :]
+    return np.concatenate([turned, np.broadcast_to(rest, turned.shape[:-1] + rest.shape[-1:])], axis=-1)
 
 
 def split(x: Array, pairing: str) -> tuple[Array, Array]:

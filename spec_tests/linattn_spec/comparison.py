@@ -1,7 +1,7 @@
 """A comparison: results against what they should be, in units."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,13 +19,22 @@ class Comparison:
     slack: float = 1.0
     what: str = ""
 
+    def of(self, change: Callable[[Mapping[str, np.ndarray]], Results]) -> "Comparison":
+        """The comparison of what both sides stand for. Raises ``WrongReturn`` where shapes differ."""
+        for name in self.got:
+            self.refuse_another_shape(name)
+        return replace(self, got=change(self.got), want=change(self.want))
+
     @property
     def errors(self) -> dict[str, np.ndarray]:
         return {name: self.error(name) for name in self.got}
 
-    def error(self, name: str) -> np.ndarray:
+    def refuse_another_shape(self, name: str) -> None:
         if self.got[name].shape != self.want[name].shape:
             raise WrongReturn(f"{name} must have shape {self.want[name].shape} (B, H, ...); got {self.got[name].shape}")
+
+    def error(self, name: str) -> np.ndarray:
+        self.refuse_another_shape(name)
         with np.errstate(all="ignore"):
             errors = (self.got[name] - self.want[name]) / (self.slack * self.units[name])
         same = self.got[name] == self.want[name]  # -inf, the logarithm of zero, for one

@@ -13,6 +13,7 @@ import numpy as np
 
 import linattn_golden
 from linattn.variants import variant as find_variant
+from linattn_spec import relative
 from linattn_spec.comparison import Comparison
 from linattn_spec.matching import EXPLAINED, HUGE, REJECTED, RESOLVED, Match, Signatures, explain
 from linattn_spec.mistakes import MISTAKES
@@ -39,11 +40,11 @@ def changes(call: Call, exact: bool = False) -> dict[str, dict[str, np.ndarray]]
     """
     found = {}
     with np.errstate(all="ignore"):
-        truth = right(call)
+        truth = relative.absolute(call.variant, right(call))
         for mistake in MISTAKES:
             wrong = attempted(mistake, call) if mistake.applies(call.variant, call.form) else {}
             if wrong and all(wrong[name].shape == x.shape for name, x in truth.items()):
-                wrong = {name: stored(x) if exact else x for name, x in wrong.items()}
+                wrong = {name: stored(x) if exact else x for name, x in relative.absolute(call.variant, wrong).items()}
                 change = {name: wrong[name] - x for name, x in truth.items()}
                 if not all(is_rounding(change[name], x) for name, x in truth.items()):
                     found[mistake.id] = change

@@ -73,3 +73,21 @@ def by_inverse(L: Any, B: Any) -> Any:
     """The inverse of I + L by forward substitution, without rounded operands, and one contraction with it."""
     L = L.view(np.ndarray)
     return unit_lower_solve(L, 0 * L + np.eye(L.shape[-1], dtype=L.dtype)) @ B
+
+
+def by_logarithms(n: Any, m: Any, scores: Any) -> Any:
+    """Weights of a softmax over time as gates: differences of the logarithms of all weights so far, added up."""
+    with np.errstate(divide="ignore"):
+        start = (m + np.log(n))[..., None, :]
+    total, totals = start, []
+    for t in range(scores.shape[-2]):
+        score = scores[..., t : t + 1, :]
+        top = np.maximum(total, score)
+        total = top + np.log(np.exp(total - top) + np.exp(score - top))
+        totals.append(total)
+    logs = np.concatenate(totals, axis=-2)
+    gates = np.cumsum(np.concatenate([logs[..., :1, :], logs[..., :-1, :]], axis=-2) - logs, axis=-2)
+    causal = np.tri(len(totals), dtype=bool)[:, :, None]
+    between = np.where(causal, np.exp(np.where(causal, gates[..., :, None, :] - gates[..., None, :, :], 0)), 0)
+    kept = np.exp(gates) * np.exp(start - logs[..., :1, :])
+    return between * np.exp(scores - logs)[..., None, :, :], kept, 1 + 0 * logs, logs

@@ -8,35 +8,55 @@ from typing import Any
 
 import numpy as np
 
+from linattn.families import finite
 from linattn.record import Variant
 
+Arrays = Mapping[str, Any]  # "output" and "final_state/NAME"
 
-def alike(variant: Variant, got: Mapping[str, Any], want: Mapping[str, Any]) -> dict[str, Any]:
-    """Results with their states relative to the exponents of ``want``. What has another shape stays as it came."""
-    found = dict(got)
-    for name, base, more in relative_states(variant):
-        if all(x in got and x in want and fits(got[x], want[x]) for x in (name, base)):
+
+def absolute(variant: Variant, results: Arrays) -> dict[str, Any]:
+    """Results with their states relative to nothing: m is 0."""
+    none = {base: np.zeros_like(results[base]) for _, base, _ in states(variant) if base in results}
+    return scaled(variant, results, results) | none
+
+
+def alike(variant: Variant, results: Arrays, want: Arrays) -> dict[str, Any]:
+    """Results with their states relative to the exponents of ``want``, as plain numbers."""
+    plain = {name: np.asarray(x) for name, x in results.items()}
+    bases = [base for _, base, _ in states(variant) if base in results]
+    with np.errstate(invalid="ignore"):
+        shifts = {base: plain[base] - finite(want[base]) for base in bases}
+    return scaled(variant, plain, shifts) | {base: want[base] for base in bases}
+
+
+def meant(variant: Variant, values: Arrays, units: Arrays) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What results stand for, and the units of that: an error of m is one of them too."""
+    found = dict(units)
+    for name, base, more in states(variant):
+        if base in units:
+            stored = np.where(values[name], np.abs(values[name]) * widened(units[base], more), 0)
+            found[name] = np.hypot(units[name], stored)
+    return absolute(variant, values), scaled(variant, found, values)
+
+
+def scaled(variant: Variant, results: Arrays, exponents: Arrays) -> dict[str, Any]:
+    """Relative states times the exponential of their exponents."""
+    found = dict(results)
+    for name, base, more in states(variant):
+        if name in results and base in exponents:
             with np.errstate(all="ignore"):
-                factor = np.exp(got[base] - finite(want[base]))
-                found[name] = got[name] * factor.reshape(factor.shape + (1,) * more)
-            found[base] = 0 * got[base] + want[base] if want[base].size else got[base]
+                found[name] = results[name] * widened(np.exp(exponents[base]), more)
     return found
 
 
-def relative_states(variant: Variant) -> Iterator[tuple[str, str, int]]:
-    """The names of the result and of its exponent, and how many axes it has more."""
+def states(variant: Variant) -> Iterator[tuple[str, str, int]]:
+    """The names of a relative state and of its exponent, and how many axes it has more."""
     axes = {item.name: len(item.axes.split()) for item in variant.state}
     for item in variant.state:
         if item.relative_to:
-            names = (f"final_state/{name}" for name in (item.name, item.relative_to))
-            yield *names, axes[item.name] - axes[item.relative_to]
+            more = axes[item.name] - axes[item.relative_to]
+            yield f"final_state/{item.name}", f"final_state/{item.relative_to}", more
 
 
-def fits(x: Any, y: Any) -> bool:
-    """Samples of noisy arithmetic come first."""
-    return x.shape[x.ndim - y.ndim :] == y.shape
-
-
-def finite(exponent: Any) -> Any:
-    """Relative to log 0 there is nothing but zeros."""
-    return np.where(exponent == -np.inf, 0, exponent)
+def widened(x: Any, more: int) -> Any:
+    return x.reshape(x.shape + (1,) * more)

@@ -10,7 +10,7 @@ import linattn_golden
 from linattn.record import Variant
 from linattn.variants import variant as find_variant
 from linattn_golden import Case, Data
-from linattn_spec import drawn, verdict
+from linattn_spec import drawn, relative, verdict
 from linattn_spec.backend import Backend, Unsupported
 from linattn_spec.exchange import Exchange, Results
 from linattn_spec.profiles import Profile
@@ -72,7 +72,7 @@ def truth_of(case_id: str, profile: Profile, form: str) -> Truth:
     if case.kind == "recipe":
         if profile.bits < 53:
             return computed
-        return Truth(drawn.enclosed(find_variant(case.variant), data, form), computed.units)
+        return Truth(meant(case, drawn.enclosed(find_variant(case.variant), data, form)), computed.units)
     units = {n: np.full_like(x, LEAST) for n, x in computed.units.items()} if case.exact else computed.units
     return Truth({**computed.values, **golden_values(case, data, form)}, units)
 
@@ -81,4 +81,10 @@ def golden_values(case: Case, data: Data, form: str) -> dict[str, Any]:
     if form == "bidirectional":
         return {"output": data.bidirectional}
     names = linattn_golden.state_names(case)
-    return {"output": data.output} | {f"final_state/{n}": x for n, x in zip(names, data.final_state or (), strict=True)}
+    states = {f"final_state/{n}": x for n, x in zip(names, data.final_state or (), strict=True)}
+    return meant(case, {"output": data.output} | states)
+
+
+def meant(case: Case, results: dict[str, Any]) -> dict[str, Any]:
+    """As all that is compared: states by what they stand for."""
+    return relative.absolute(find_variant(case.variant), results)

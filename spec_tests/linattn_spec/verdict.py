@@ -9,16 +9,16 @@ mistakes acts on the same errors.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from linattn import forms, heads, validate
 from linattn.numbers import noise
-from linattn.record import Input, Variant
-from linattn_spec.parts import by_inverse, uses, with_parts
+from linattn.record import Variant
+from linattn_spec import relative
 from linattn_spec.profiles import BITS, SMALLEST, Profile
+from linattn_spec.ways import CHUNK, WHOLE, Way, ways, with_all_axes, with_noise
 
 LIMITS = {
     "rms": 3.0,
@@ -27,8 +27,7 @@ LIMITS = {
 }  # units, of a whole array, of its worst token, of its worst element
 POLE = 8  # a token whose noise exceeds 1/8 of its size is undetermined (a denominator near 0): reported, never judged
 WIDE = 64
-CHUNK = 64  # tokens that a form takes at once, and over which it sums log decays
-WHOLE = 256  # the same of the parallel form: its units need bounded memory
+OTHER_PARTS = {"real": "imag", "imag": "real", "cos": "sin", "sin": "cos"}
 LEAST = 2.0**-1000  # the unit of what must be exact: any difference is beyond every limit
 
 
@@ -38,16 +37,6 @@ class Truth:
 
     values: dict[str, np.ndarray]
     units: dict[str, np.ndarray]
-
-
-@dataclass(frozen=True)
-class Way:
-    """How the reference computes."""
-
-    variant: Variant
-    form: str
-    chunk_size: int = CHUNK
-    differences: bool = False  # of cumulative sums, where log decays are no input but computed inside
 
 
 @dataclass(frozen=True)
@@ -90,41 +79,12 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
     def strayed(way: Way) -> dict[str, Any]:
         own = replace(arithmetic, decays_by_differences=way.differences)
         noisy = {name: with_noise(variant, name, x, own) for name, x in wide.items()}
-        return noise.deviations(partial(compute, way=way), noisy, values)
+        return noise.deviations(lambda x: relative.alike(variant, compute(x, way), values), noisy, values)
 
-    spreads = [strayed(way) for way in ways(variant, form)]
-    units = {n: np.max([unit(x, s[n], rounding(profile, n)) for s in spreads], axis=0) for n, x in values.items()}
-    return Truth(merged(variant, values, arranged.groups), merged(variant, units, arranged.groups))
-
-
-def ways(variant: Variant, form: str) -> list[Way]:
-    """Those whose noise counts where ``form`` is promised.
-
-    A closed form sums terms that the recurrence never holds. In a delta rule the writes of a chunk much longer than K
-    contradict each other: the triangular system takes back what it has summed, and digits are lost. Kernels multiply
-    with its inverse, whose rounding no later write corrects, as it would in a substitution. Under a normaliser terms
-    cancel whose sum the recurrence holds as one small number: a pole for one order of summation is none for the other.
-    A chunk, in turn, rounds the state less often. So the larger noise counts, element by element, and a token is
-    undetermined where any of them says so. Weights for every channel and pair of tokens are kept to ``CHUNK``.
-    """
-    if form in ("recurrent", "bidirectional"):
-        return [Way(variant, form)]
-    chunk = WHOLE if form == "parallel" and not weighs_channels(variant) else CHUNK
-    closed = [variant] + [with_parts(variant, unit_lower_solve=by_inverse)] * uses(variant, "unit_lower_solve")
-    computed = [False] if variant.has("log_decay") else [False, True]
-    return [Way(variant, "recurrent"), *(Way(one, "chunkwise", chunk, own) for one in closed for own in computed)]
-
-
-def weighs_channels(variant: Variant) -> bool:
-    """By decays of their own, or relative to a stabiliser of their own."""
-    decays = (item.axes for item in variant.inputs if is_log_decay(item))
-    stabilisers = (item.axes for item in variant.state if item.kind == "log" and "P" not in item.axes.split())
-    return any(axes.split()[-1] != "1" for axes in (*decays, *stabilisers))
-
-
-def is_log_decay(item: Input) -> bool:
-    """Whether kernels add it up over a chunk."""
-    return item.kind == "log" and item.domain == (-np.inf, 0)
+    copies = samples * int(np.prod(arranged.leading))
+    found = [units_of(profile, values, strayed(way)) for way in ways(variant, form, copies, sizes)]
+    units = {name: np.max([one[name] for one in found], axis=0) for name in values}
+    return Truth(*(merged(variant, x, arranged.groups) for x in relative.meant(variant, values, units)))
 
 
 def named(variant: Variant, state: tuple, output: Any) -> dict[str, Any]:
@@ -136,29 +96,26 @@ def merged(variant: Variant, results: dict[str, Any], groups: int) -> dict[str, 
     return named(variant, *heads.merge(variant, state, results["output"], groups))
 
 
-def with_all_axes(variant: Variant, name: str, x: Any, leading: int) -> Any:
-    """A parameter per head has no batch: the axis of the samples must not stand in its place."""
-    if not np.ndim(x) or not variant.has(name):
-        return x
-    missing = leading + len(variant.input(name).axes.split()) - np.ndim(x)
-    return x.reshape((1,) * max(missing, 0) + np.shape(x))
-
-
-def with_noise(variant: Variant, name: str, x: Any, arithmetic: noise.Arithmetic) -> Any:
-    if not np.ndim(x):
-        return x
-    if not variant.has(name) or not is_log_decay(item := variant.input(name)):
-        return noise.noisy(x, arithmetic)
-    if item.time is None:
-        return noise.noisy_constant_log_decay(x, arithmetic)
-    return noise.noisy_log_decay(x, arithmetic, axis=item.time)
-
-
 def rounding(profile: Profile, name: str) -> tuple[float, float]:
     """Relative and absolute error of storing a result."""
     if name == "output":
         return 2.0**-profile.output_bits, SMALLEST[profile.array]
     return 2.0 ** -BITS[profile.state], SMALLEST[profile.state]
+
+
+def units_of(profile: Profile, values: Mapping[str, Any], spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
+    """A complex number errs as a whole, since it may be computed in any frame: its parts share their rows."""
+    found = {}
+    for name, x in values.items():
+        parts = [name, *({other_part(name)} & set(values))]
+        both, strayed = (np.concatenate([of[part] for part in parts], axis=-1) for of in (values, spread))
+        found[name] = unit(both, strayed, rounding(profile, name))[..., : x.shape[-1]]
+    return found
+
+
+def other_part(name: str) -> str:
+    stem, _, part = name.rpartition("_")
+    return f"{stem}_{OTHER_PARTS.get(part, '')}"
 
 
 def unit(values: np.ndarray, spread: np.ndarray, rounding: tuple[float, float]) -> np.ndarray:

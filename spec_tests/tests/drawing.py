@@ -53,17 +53,14 @@ def is_decay(item: Input | State) -> bool:
     return isinstance(item, Input) and item.domain == (-np.inf, 0)
 
 
-OUTLIVING = ("mamba3", "log_linear_simple_gla", "log_linear_gated_delta_rule")  # a phase, or which levels are taken
-
-
 def resets(variant: Variant) -> bool:
-    """Whether a decay of 0 forgets everything before: it is the only one, comes first, and there is no cache."""
+    """Whether a decay of 0 forgets everything before: it is the only one, comes first, and nothing outlives it: no
+    cache, no phase, no flags of the levels that are taken.
+    """
     decays = [item for item in variant.inputs if item.kind == "log" and is_decay(item)]
-    cache = any("P" in item.axes.split() for item in variant.state)
+    outlives = any(item.kind == "angle" or item.axes == "L" or "P" in item.axes.split() for item in variant.state)
     per_token = [item.name for item in decays if item.time is not None]
-    if variant.name in OUTLIVING:
-        return False
-    return per_token == ["log_decay"] and not cache and variant.read == "inclusive" and variant.erase != "undecayed"
+    return per_token == ["log_decay"] and not outlives and variant.read == "inclusive" and variant.erase != "undecayed"
 
 
 def over_field(variant: Variant, seed: Any = 0, leading: tuple[int, ...] = (), **sizes: int) -> Arguments:
@@ -87,10 +84,10 @@ def over_floats(variant: Variant, seed: int = 0, leading: tuple[int, ...] = (), 
         if is_decay(item):
             fifth = np.arange(values.size).reshape(shape) % 5
             return np.select([fifth == 1, fifth == 3], [-np.inf, 0.0], -np.abs(values))
-        if item.name in BITS:
-            return (values > 0).astype(float)
         if item.axes == "K K":
             return values @ np.swapaxes(values, -1, -2)
+        if item.typical in ("one", "zero"):  # nothing between
+            return (values > 0).astype(float)
         if item.typical in ("strength", "angle") or item.name in ("scale", "eps"):
             return rng.uniform(size=shape)
         if item.typical.endswith("unit"):
@@ -98,9 +95,6 @@ def over_floats(variant: Variant, seed: int = 0, leading: tuple[int, ...] = (), 
         return inside(item, np.abs(values) if item.typical == "positive" else values)
 
     return draw_all(variant, draw, leading, sizes)
-
-
-BITS = ("start", "taken")  # 0 or 1
 
 
 def inside(item: Input | State, values: np.ndarray) -> np.ndarray:

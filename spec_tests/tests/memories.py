@@ -6,10 +6,11 @@ from functools import partial
 import numpy as np
 import pytest
 from delta_and_softmax import functions_of_numbers, named, results  # noqa: F401
-from drawing import close, draw_all, is_decay
+from drawing import close, draw_all
 
 from linattn import forms
 from linattn.numbers import ball, complex_step, field, tape
+from linattn.record import Input
 from linattn.variants import (
     abc,
     exp_linear_attention,
@@ -65,25 +66,30 @@ def each_way(variants):
     )
 
 
+def may_be_log_zero(item):
+    """The decays, and the input gate of mLSTM."""
+    return isinstance(item, Input) and item.domain is not None and item.domain[0] == -np.inf
+
+
 def in_field(variant, seed=0, leading=(), **sizes):
-    """Random numbers and exponents; of the decays but the first one in four is the logarithm of zero."""
+    """Random numbers and exponents; of what may be log 0 but the first one in four is the logarithm of zero."""
     rng = random.Random(f"{variant.name} {seed}")
     forget = np.frompyfunc(lambda decay, n: field.Log(None) if n and not rng.randrange(4) else decay, 2, 1)
 
     def draw(item, shape):
         values = field.draw(shape, item.kind, rng)
-        return forget(values, np.arange(values.size).reshape(shape)) if is_decay(item) else values
+        return forget(values, np.arange(values.size).reshape(shape)) if may_be_log_zero(item) else values
 
     return draw_all(variant, draw, leading, SIZES | sizes)
 
 
 def inside(variant, seed=0, leading=(), **sizes):
-    """Random floats inside every domain; of the log decays one in five is -inf, one 0."""
+    """Random floats inside every domain; of what may be log 0 one in five is -inf, one 0."""
     rng = np.random.default_rng(seed)
 
     def draw(item, shape):
         x = rng.normal(size=shape)
-        if is_decay(item):
+        if may_be_log_zero(item):
             fifth = np.arange(x.size).reshape(shape) % 5
             return np.select([fifth == 1, fifth == 3], [-np.inf, 0.0], 2 * x if item.domain[1] else -np.abs(x))
         if item.name == "H":
@@ -119,8 +125,8 @@ def unstabilised(variant, state):
     kept = {item.name: x for item, x in pairs(variant, state)}
     true = []
     for item, x in pairs(variant, state):
-        if "relative to exp(m)" in item.doc:
-            factor = np.exp(kept["m"])
+        if item.relative_to:
+            factor = np.exp(kept[item.relative_to])
             true.append(x * (factor[..., None] if len(item.axes.split()) == 2 else factor))
         elif item.name != "m":
             true.append(x)

@@ -18,7 +18,8 @@ from linattn.lattice.edge import (
 
 def with_new_keys(state, inputs):
     """Each in a direction of its own, as long as there is one; then none."""
-    k = 0 * inputs["k"] + np.eye(*inputs["k"].shape[-2:], dtype=int)
+    tokens, width = inputs["k"].shape[-2:]
+    k = 0 * inputs["k"] + np.eye(tokens, width, dtype=int)
     return tuple(0 * S for S in state), inputs | {"k": k, "beta": 0 * inputs["beta"] + 1}
 
 

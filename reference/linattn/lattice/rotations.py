@@ -2,9 +2,10 @@
 
 import numpy as np
 
-from linattn.algebra import dot, outer, rotate, turn
+from linattn.algebra import dot, outer, turn
 from linattn.lattice.edge import Edge, adding, of, over_the_ones, per_token
 from linattn.norms import rms_norm
+from linattn.rotary import rotate
 
 
 def as_gateloop(state, inputs):

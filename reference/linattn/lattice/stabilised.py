@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from linattn.algebra import maximum
+from linattn.activations import logsigmoid
+from linattn.algebra import maximum, sigmoid
 from linattn.families import with_ones
 from linattn.lattice.edge import Edge, adding, later, of
-from linattn.variants.slstm import log_sigmoid
 
 
 def weights_of(S, z, m):
@@ -55,7 +55,7 @@ def with_the_token(output, x):
 
 def constant_decay(state, x):
     """The exclusive read with the bonus -w is the inclusive one."""
-    log_decay = log_sigmoid(x["f"][..., 0, :])
+    log_decay = logsigmoid(x["f"][..., 0, :])
     return state[:3], {"k": x["i"], "v": np.tanh(x["z"]), "log_decay": log_decay, "u": -log_decay}
 
 
@@ -112,7 +112,7 @@ MEETINGS = (
         "rwkv4",
         "u = -log_decay, values tanh(z), times sigmoid(o)",
         constant_decay,
-        lambda output, x: np.exp(log_sigmoid(x["o"])) * output,
+        lambda output, x: sigmoid(x["o"]) * output,
         None,
         with_one_gate,
         "R = 0 and f is constant over the tokens",

@@ -72,6 +72,8 @@ class Noisy(np.ndarray):
         if ufunc is np.add and method == "reduce":
             terms = plain[0].size // max(result.size, 1)
             return like.summed(result, np.add.reduce(plain[0] ** 2, **options), terms)
+        if ufunc is np.add and method == "accumulate":
+            return like.adopt(like.accumulated(result, plain[0], options["axis"]))
         return like.adopt(like.rounded(result, like.arithmetic.unit * (1 if ufunc in BASIC else LIBRARY)))
 
     def __array_function__(self, function: Any, types: Any, arguments: Any, options: Any) -> Any:
@@ -99,12 +101,21 @@ class Noisy(np.ndarray):
         variance = terms * (result**2 / 3 + squares / 6) + result**2
         return self.adopt(result + self.arithmetic.unit * self.error(result) * np.sqrt(variance))
 
+    def accumulated(self, result: Any, terms: Any, axis: int) -> Any:
+        """Every partial sum is rounded, after equal terms alike, and the errors add up. Exponents may be those of base
+        2: no sum of them is short.
+        """
+        exact = self.exact(result) & (not self.decays_by_differences) | ~np.isfinite(result)
+        steps = self.arithmetic.unit * hashed(terms, self.keys[0]) * result
+        return result + np.add.accumulate(np.where(exact, 0, steps), axis=axis)
+
     def rounded(self, x: Any, unit: float) -> Any:
-        held = min(
-            11 + self.arithmetic.bits, 38
-        )  # of a float64 that fills its format, only short values count as exact
-        exact = (np.ascontiguousarray(x).view(U64) << U64(held)) == 0
-        return np.where(exact, x, x * (1 + unit * self.error(x)))
+        return np.where(self.exact(x), x, x * (1 + unit * self.error(x)))
+
+    def exact(self, x: Any) -> Any:
+        """Of a float64 that fills its format, only short values count as exact."""
+        held = min(11 + self.arithmetic.bits, 38)
+        return (np.ascontiguousarray(x).view(U64) << U64(held)) == 0
 
     def error(self, x: Any) -> Any:
         """A number in (-sqrt 2, sqrt 2) that depends on the value and, to half of its variance, only on its array."""

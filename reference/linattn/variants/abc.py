@@ -46,7 +46,7 @@ VARIANT = Variant(
     state=(
         replace(SLOT_KEYS, doc="the key of each slot: a weighted mean of the keys"),
         replace(SLOT_VALUES, doc="the value of each slot: a weighted mean of the values"),
-        State("n", "M", "total weight of each slot, relative to exp(m)", typical="positive"),
+        State("n", "M", "total weight of each slot, relative to exp(m)", relative_to="m", typical="positive"),
         State("m", "M", "stabiliser: the largest score so far of each slot", initial=-np.inf, kind="log"),
     ),
     exact="output, state and stabiliser, with exp and max as any functions of their arguments",

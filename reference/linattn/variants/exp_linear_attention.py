@@ -55,8 +55,8 @@ VARIANT = Variant(
         VALUE,
     ),
     state=(
-        replace(MEMORY, doc="associative memory, relative to exp(m): keys are rows, values columns"),
-        State("z", "K", "normaliser, relative to exp(m): the sum of exp(k)", typical="positive"),
+        replace(MEMORY, doc="associative memory, relative to exp(m): keys are rows, values columns", relative_to="m"),
+        State("z", "K", "normaliser, relative to exp(m): the sum of exp(k)", relative_to="m", typical="positive"),
         State("m", "K", "stabiliser: the largest key so far in each channel", initial=-np.inf, kind="log"),
     ),
     exact="output, state and stabiliser",

@@ -44,7 +44,7 @@ VARIANT = Variant(
     inputs=(QUERY, replace(KEY, doc="key: the log weight of the value in each channel", kind="log"), VALUE, SCALE),
     state=(
         MEMORY,
-        State("n", "K", "total weight of each channel, relative to exp(m)", typical="positive"),
+        State("n", "K", "total weight of each channel, relative to exp(m)", relative_to="m", typical="positive"),
         State("m", "K", "stabiliser: the largest key so far in each channel", initial=-np.inf, kind="log"),
     ),
     exact="output, state and stabiliser",

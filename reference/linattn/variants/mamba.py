@@ -9,8 +9,8 @@ r"""Mamba (S6, the selective scan): every channel has its own decay of every ent
 The paper's names: x = v, B = k, C = q, its N is our K, its D our V; its state is the transpose of ours. dt is
 positive, after its bias and softplus; A = -exp(A_log) is negative. The gate silu(z) is outside. There is no scale.
 
-The paper's equation (4) holds B for a step (zero-order hold), its code takes the first order of that, dt B, as here:
-``zero_order_hold`` is what (4) has in place of dt. With a complex A the code returns twice the real part.
+The paper's equation (4) holds B for a step, its code takes the first order of that, dt B, as here: what (4) has in
+place of dt is the weight of ``discretise.zero_order_hold``. With a complex A the code returns twice the real part.
 """
 
 import numpy as np
@@ -41,11 +41,6 @@ def parallel(S, q, k, v, dt, A, D):
     log_decay = transpose(dt[..., :, None] * A[..., None, :, :])
     (S,), o = hadamard.parallel(S, q, k, dt * v, log_decay, 1)
     return (S,), o + D[..., None, :] * v
-
-
-def zero_order_hold(dt, A):
-    """(exp(dt A) - 1) / A for every entry: (..., T, V), (..., V, K) -> (..., T, V, K). Equation (4)."""
-    return np.expm1(dt[..., :, None] * A[..., None, :, :]) / A[..., None, :, :]
 
 
 VARIANT = Variant(

@@ -16,9 +16,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from linattn.algebra import dot, outer, read, rotate
+from linattn.algebra import dot, outer, read
 from linattn.inputs import KEY, LOG_DECAY, MEMORY, QUERY, VALUE
 from linattn.record import Input, Source, State, Variant
+from linattn.rotary import rotate
 from linattn.variants import mamba, simple_gla
 
 

@@ -6,13 +6,13 @@ r"""minLSTM: an LSTM whose gates and candidate see the input alone, and whose ga
     o_t &= h_t
 
 x is the candidate state, f and i are the forget and the input gate, after their sigmoids. There is no output gate and
-no tanh.
+no tanh. Where both gates are 0 the weights are 0 / 0: in that channel the state is NaN from there on.
 """
 
 from dataclasses import replace
 
 from linattn.record import Input, Source, Variant
-from linattn.variants import linear_recurrence, min_gru
+from linattn.variants import linear_recurrence
 
 
 def step(h, x, f, i):
@@ -23,8 +23,9 @@ def step(h, x, f, i):
 
 
 def parallel(h, x, f, i):
-    """minGRU with the gate i / (f + i)."""
-    return min_gru.parallel(h, x, i / (f + i))
+    """The associative scan. (minGRU with the gate i / (f + i) would keep 1 - i / (f + i): no digit of a small f.)"""
+    states = linear_recurrence.scanned(h, f / (f + i), i / (f + i) * x)
+    return (states[..., -1, :],), states
 
 
 FORGET = Input("f", "T D", "forget gate", heads="v", domain=(0, 1), role="gate", typical="strength")
@@ -45,7 +46,7 @@ VARIANT = Variant(
     exempt=("neutral",),
     linear=("x", "h"),
     constraints=(
-        "C1  0 <= f, i <= 1, and not both are 0.",
+        "C1  0 <= f, i <= 1; f = i = 0 is 0 / 0, which stays NaN in that channel, and nowhere else.",
         "C2  i_t = 0 ignores token t, f_t = 0 stores x_t, exactly.",
         "C3  A factor common to both gates of a token and a channel cancels.",
         "C4  Every channel is a weighted mean of its candidates and of its initial value.",

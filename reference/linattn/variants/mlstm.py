@@ -70,8 +70,8 @@ VARIANT = Variant(
         SCALE,
     ),
     state=(
-        replace(MEMORY, doc="associative memory, relative to exp(m): keys are rows, values columns"),
-        replace(NORMALISER, doc="normaliser, relative to exp(m): the gated sum of the keys"),
+        replace(MEMORY, doc="associative memory, relative to exp(m): keys are rows, values columns", relative_to="m"),
+        replace(NORMALISER, doc="normaliser, relative to exp(m): the gated sum of the keys", relative_to="m"),
         State("m", "1", "stabiliser: the running maximum of the log weights", initial=-np.inf, kind="log"),
     ),
     exact="output, state and stabiliser, with max as any symmetric function of two numbers",

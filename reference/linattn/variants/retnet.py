@@ -17,10 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from linattn.algebra import outer, read, rotate
+from linattn.algebra import outer, read
 from linattn.inputs import KEY, MEMORY, QUERY, SCALE, VALUE
 from linattn.norms import rms_norm
 from linattn.record import Input, Source, State, Variant
+from linattn.rotary import rotate
 from linattn.variants import normalised_linear_attention, retention
 
 

@@ -65,8 +65,8 @@ VARIANT = Variant(
         Input("u", "V", "bonus of the token itself in each channel", heads="v", kind="log", role="parameter"),
     ),
     state=(
-        State("N", "V", "the decayed sum of weighted values, relative to exp(m)"),
-        State("D", "V", "the decayed sum of weights, relative to exp(m)", typical="positive"),
+        State("N", "V", "the decayed sum of weighted values, relative to exp(m)", relative_to="m"),
+        State("D", "V", "the decayed sum of weights, relative to exp(m)", relative_to="m", typical="positive"),
         State("m", "V", "stabiliser: the running maximum of the log weights", initial=-np.inf, kind="log"),
     ),
     read="exclusive",

@@ -18,7 +18,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from linattn.algebra import maximum, read
+from linattn.activations import logsigmoid
+from linattn.algebra import maximum, read, sigmoid
 from linattn.inputs import VALUE
 from linattn.record import Input, Source, State, Variant
 
@@ -26,26 +27,20 @@ from linattn.record import Input, Source, State, Variant
 def step(c, n, m, h, z, i, f, o, R_z, R_i, R_f, R_o):
     """Beck et al., equations (34)-(40), stabilised by (15)-(17)."""
     z, i, f, o = z + read(h, R_z), i + read(h, R_i), f + read(h, R_f), o + read(h, R_o)
-    before = m + log_sigmoid(f)
+    before = m + logsigmoid(f)
     m = maximum(before, i)
     keep, write = np.exp(before - m), np.exp(i - m)
     c = keep * c + write * np.tanh(z)  # DECAY, WRITE
     n = keep * n + write
-    h = np.exp(log_sigmoid(o)) * c / n  # READ
+    h = sigmoid(o) * c / n  # READ
     return (c, n, m, h), h
-
-
-def log_sigmoid(x):
-    """Without overflow on either side."""
-    zero = 0 * x
-    return -maximum(-x, zero) - np.log1p(np.exp(-maximum(x, -x)))
 
 
 def recurrent_weights(gate):
     return Input(f"R_{gate}", "V V", f"what {gate} sees of the last output: rows are its channels", heads="v")
 
 
-STATE = State("c", "V", "memory, relative to exp(m)")
+STATE = State("c", "V", "memory, relative to exp(m)", relative_to="m")
 VARIANT = Variant(
     name="slstm",
     title="sLSTM",
@@ -62,8 +57,8 @@ VARIANT = Variant(
     state=(
         STATE,
         replace(STATE, name="n", doc="normaliser, relative to exp(m)", typical="positive"),
-        replace(STATE, name="m", doc="stabiliser: the running maximum of the log weights", initial=-np.inf),
-        replace(STATE, name="h", doc="the last output"),
+        State("m", "V", "stabiliser: the running maximum of the log weights", initial=-np.inf),
+        State("h", "V", "the last output"),
     ),
     mixing=True,
     exact="nothing: there is one form",

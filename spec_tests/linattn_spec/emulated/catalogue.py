@@ -1,15 +1,23 @@
-"""The kernels that must be accepted, by form."""
+"""The kernels that must be accepted, by form.
+
+What is not among them, so that the limits are not calibrated for it: a chunk of more tokens than the units take at
+once (``ways.WHOLE``, fewer where every channel has weights of its own) with a triangular system or sums of gates in
+it, and tokens by the thousand at once where a pair of them has many weights (see ``settings.at_once``).
+"""
+
+from collections.abc import Callable
+from typing import Any
 
 from linattn.record import Variant
 from linattn.variants import gated_delta_rule, retention, simple_gla
-from linattn_spec.emulated.kernel import Kernel
 from linattn_spec.emulated import routes
-from linattn_spec.parts import by_inverse, uses
-from linattn_spec.verdict import WHOLE
+from linattn_spec.emulated.kernel import Kernel
+from linattn_spec.parts import by_inverse, by_logarithms, uses
+from linattn_spec.ways import WHOLE
 
 DELTA_RULES = ("delta_rule", "gated_delta_rule", "kda")
 FACTORED = (retention.parallel, simple_gla.parallel, gated_delta_rule.parallel)  # all decays are in their products
-READ_TWICE = ("metala",)  # queries that the scale does not multiply everywhere
+READ_TWICE = ("metala", "deltaformer")  # where the scale multiplies more than what the queries read
 SIZES = (1, 3, 16, 32, 64, 128)  # of chunks
 MOST = 256  # chunks of a sequence: emulating more takes long, and sees nothing new
 
@@ -51,15 +59,17 @@ def scaled(variant: Variant, chunk: int) -> list[Kernel]:
 def otherwise(variant: Variant, chunk: int) -> list[Kernel]:
     """By other ways to compute a part, where the closed form has it."""
     return scaled(variant, chunk) + [
-        Kernel(name, chunk, parts={part: way})
-        for name, part, way in (
-            ("triangular inverse", "unit_lower_solve", by_inverse),
-            ("scan one by one", "scan", routes.one_by_one),
-            ("scan by pairs", "scan", routes.by_pairs),
-            ("conjugate gradients", "solve", routes.conjugate_gradients),
-        )
-        if uses(variant, part)
+        Kernel(name, chunk, parts={part: way}) for name, (part, way) in OTHERWISE.items() if uses(variant, part)
     ]
+
+
+OTHERWISE: dict[str, tuple[str, Callable[..., Any]]] = {
+    "triangular inverse": ("unit_lower_solve", by_inverse),
+    "scan one by one": ("scan", routes.one_by_one),
+    "scan by pairs": ("scan", routes.by_pairs),
+    "weights by logarithms": ("softmax_over_time", by_logarithms),
+    "conjugate gradients": ("solve", routes.conjugate_gradients),
+}
 
 
 def gated(variant: Variant, chunk: int, strongest_gate: float) -> list[Kernel]:
@@ -86,5 +96,6 @@ WAYS = {
 
 def multiplied(variant: Variant, chunk: int) -> list[Kernel]:
     """Of the same gate at every token."""
-    constant = all(item.time is None for item in variant.inputs if item.name in ("log_decay", "slope"))
-    return [Kernel("gates as powers", chunk, parts={"decays": routes.powers})] if constant and uses(variant, "decays") else []
+    gates = [item for item in variant.inputs if item.name in ("log_decay", "slope")]
+    constant = gates and uses(variant, "decays") and all(item.time is None for item in gates)
+    return [Kernel("gates as powers", chunk, parts={"decays": routes.powers})] if constant else []

@@ -8,6 +8,7 @@ import numpy as np
 
 from linattn import forms
 from linattn.record import Variant
+from linattn_spec import relative
 from linattn_spec.emulated.array import Arithmetic, emulated, rounded
 from linattn_spec.frameworks import typed
 from linattn_spec.parts import with_parts
@@ -36,7 +37,7 @@ class Kernel:
         return stored(profile, self.computed(variant, profile, inputs, state))
 
     def computed(self, variant: Variant, profile: Profile, inputs: Mapping[str, Any], state: tuple) -> Results:
-        """The results before they are stored."""
+        """The results before they are stored; states by what they stand for."""
         arithmetic = self.arithmetic(profile)
         arrays = {name: emulated(np.asarray(x, dtype=float), arithmetic) for name, x in inputs.items()}
         start = tuple(emulated(x, arithmetic) for x in state)
@@ -47,7 +48,8 @@ class Kernel:
             forms.chunkwise(own, start, arrays, self.chunk) if self.chunk else forms.recurrent(own, start, arrays)
         )
         final = {f"final_state/{item.name}": x for item, x in zip(variant.state, state, strict=True)}
-        return {name: np.asarray(x) for name, x in ({"output": output} | final).items()}
+        results = {name: np.asarray(x, dtype=float) for name, x in ({"output": output} | final).items()}
+        return relative.absolute(variant, results)
 
     def arithmetic(self, profile: Profile) -> Arithmetic:
         bits = 53 if self.fused else self.bits or profile.bits

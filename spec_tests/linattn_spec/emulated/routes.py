@@ -52,7 +52,7 @@ def products_of_factors(q: Any, k: Any, between: Any) -> Any:
 
 
 def one_by_one(decay: Any, write: Any, axis: int) -> tuple[Any, Any]:
-    decay, write = np.moveaxis(decay, axis, 0), np.moveaxis(write, axis, 0)
+    decay, write = with_tokens_first(decay, write, axis)
     products, sums = [decay[0]], [write[0]]
     for now, new in zip(decay[1:], write[1:], strict=True):
         products.append(now * products[-1])
@@ -62,7 +62,7 @@ def one_by_one(decay: Any, write: Any, axis: int) -> tuple[Any, Any]:
 
 def by_pairs(decay: Any, write: Any, axis: int) -> tuple[Any, Any]:
     """Pairs of tokens first, and what is between them last: half the work of doubling."""
-    prefixes = pairs(np.moveaxis(decay, axis, 0), np.moveaxis(write, axis, 0))
+    prefixes = pairs(*with_tokens_first(decay, write, axis))
     return np.moveaxis(prefixes[0], 0, axis), np.moveaxis(prefixes[1], 0, axis)
 
 
@@ -74,8 +74,15 @@ def pairs(decay: Any, write: Any) -> tuple[Any, Any]:
     odd = pairs(*joined((decay[0:last:2], write[0:last:2]), (decay[1::2], write[1::2])))
     inner = joined(tuple(x[: (size - 1) // 2] for x in odd), (decay[2::2], write[2::2]))
     even = (np.concatenate([x[:1], rest]) for x, rest in zip((decay, write), inner, strict=True))
-    return tuple(np.concatenate([x, y])[np.argsort([*range(0, size, 2), *range(1, size, 2)])]  # type: ignore[return-value]
-                 for x, y in zip(even, odd, strict=True))
+    return tuple(
+        np.concatenate([x, y])[np.argsort([*range(0, size, 2), *range(1, size, 2)])]  # type: ignore[return-value]
+        for x, y in zip(even, odd, strict=True)
+    )
+
+
+def with_tokens_first(decay: Any, write: Any, axis: int) -> tuple[Any, Any]:
+    decay = np.broadcast_to(decay, np.broadcast_shapes(decay.shape, write.shape))  # parameters have no batch
+    return np.moveaxis(decay, axis, 0), np.moveaxis(write, axis, 0)
 
 
 def joined(earlier: tuple[Any, ...], later: tuple[Any, ...]) -> tuple[Any, Any]:

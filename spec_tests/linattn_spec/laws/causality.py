@@ -6,10 +6,19 @@ import numpy as np
 
 from linattn_spec.backend import Unsupported
 from linattn_spec.comparison import Comparison
-from linattn_spec.laws.law import SLACK, Law, changed_along_time, later, piece, returned, takes, unless_refused
+from linattn_spec.laws.law import (
+    SLACK,
+    Law,
+    as_it_came,
+    changed_along_time,
+    later,
+    piece,
+    returned,
+    takes,
+    unless_refused,
+)
 from linattn_spec.profiles import BITS
 from linattn_spec.subject import Subject
-from linattn_spec.verdict import LEAST
 
 
 def split(subject: Subject) -> Iterator[Comparison]:
@@ -60,7 +69,7 @@ def empty(subject: Subject) -> Iterator[Comparison]:
     truth = subject.truth
     states = zip((n for n in truth.values if n != "output"), subject.state or (), strict=False)
     want = {"output": truth.values["output"][:, :, :0]} | dict(states)
-    units = {name: np.full_like(x, LEAST) for name, x in want.items()}
+    units = as_it_came(subject.variant, want, truth.units)
     yield Comparison(returned(results, want), want, units, SLACK, "no tokens: ")
 
 

@@ -23,6 +23,7 @@ from linattn_spec.laws.law import Law
 from linattn_spec.profiles import BITS, SMALLEST, Profile
 from linattn_spec.subject import Subject
 from linattn_spec.verdict import Truth
+from linattn_spec.ways import CHUNK, with_noise
 
 SCENARIOS = ("odd-dims", "square", "long", "grouped-query", "gates-strong", "gates-reset", "gates-far-below")
 SEEN = {"both": "outputs and state", "output": "the outputs alone", "state": "the state alone"}
@@ -55,7 +56,7 @@ def ways(case: Case) -> Iterator[tuple[str, int, bool]]:
     """Whatever the form: backward passes take the gradient by a log decay as a difference of q dq and k dk, summed over
     later tokens, in which large terms cancel. Decays as differences of cumulative sums show this, their products not.
     """
-    chunk = min(verdict.CHUNK, case.dims["T"])
+    chunk = min(CHUNK, case.dims["T"])
     yield "recurrent", 0, False
     if not find_variant(case.variant).parallel:
         return
@@ -84,7 +85,7 @@ def strayed(case_id: str, profile: Profile, way: tuple[str, int, bool], loss: st
 
     def noisy(name: str) -> Any:
         per_head = variant.has(name) and variant.input(name).time is None
-        return verdict.with_noise(variant, name, numbers[name][None] if per_head else numbers[name], arithmetic)
+        return with_noise(variant, name, numbers[name][None] if per_head else numbers[name], arithmetic)
 
     constant = {name: x for name, x in numbers.items() if name not in values}
     weights = {n: noise.noisy(data.cotangents[n], arithmetic) for n in linattn_golden.of_loss(loss, data.cotangents)}

@@ -12,6 +12,7 @@ from linattn_spec.backend import Function, Unsupported
 from linattn_spec.comparison import Comparison
 from linattn_spec.exchange import Results, WrongReturn
 from linattn_spec.subject import Subject
+from linattn_spec.verdict import LEAST
 
 SLACK = 2.0  # both sides of a comparison may stray: its limits are twice those of the goldens
 
@@ -79,6 +80,12 @@ def unless_refused(call: Callable[[], Results]) -> Results | None:
 def returned(results: Mapping[str, Any], want: Mapping[str, Any]) -> dict[str, Any]:
     """Those results alone that can be compared: a function need not return a state."""
     return {name: x for name, x in results.items() if name in want}
+
+
+def as_it_came(variant: Variant, want: Results, units: Results) -> Results:
+    """The units of results that are what was given: they are exact, but for a state relative to another m."""
+    relative = {f"final_state/{item.name}" for item in variant.state if item.relative_to}
+    return {name: units[name] if name in relative else np.full_like(x, LEAST) for name, x in want.items()}
 
 
 def reordered(time: int | None, x: Any) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from linattn import validate
 from linattn.record import Variant
 from linattn.variants import variant
-from linattn_spec import verdict
+from linattn_spec import relative, verdict
 from linattn_spec.backend import Function
 from linattn_spec.comparison import Comparison
 from linattn_spec.exchange import Results
@@ -29,11 +29,11 @@ def doubling(subject: Subject) -> Iterator[Comparison]:
 def superposition(subject: Subject) -> Iterator[Comparison]:
     """The values of even tokens and those of odd ones, each from its part of the state, give results that add up."""
     parts = [subject.exchange(*in_values(subject, partial(every_other, first=n))) for n in (0, 1)]
-    even, odd = parts
+    even, odd, whole = (relative.absolute(subject.variant, results) for results in (*parts, subject.run()))
     linear = linear_results(subject.variant)
     added = {name: even[name] + odd[name] if name in linear else even[name] for name in even}
-    units = {n: with_rounding(x, n, parts, subject.exchange.profile) for n, x in subject.truth.units.items()}
-    yield Comparison(added, subject.run(), units, SLACK, "values of even and of odd tokens added up: ")
+    units = {n: with_rounding(x, n, [even, odd], subject.exchange.profile) for n, x in subject.truth.units.items()}
+    yield Comparison(added, whole, units, SLACK, "values of even and of odd tokens added up: ")
 
 
 def in_values(subject: Subject, change: Callable[[Any], Any]) -> tuple[dict[str, Any], tuple | None]:

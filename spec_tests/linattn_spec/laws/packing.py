@@ -15,10 +15,9 @@ from linattn_spec import verdict
 from linattn_spec.backend import Unsupported
 from linattn_spec.comparison import Comparison
 from linattn_spec.exchange import Results, grows
-from linattn_spec.laws.law import SLACK, Law, along_time, other, returned, takes, unless_refused
+from linattn_spec.laws.law import SLACK, Law, along_time, as_it_came, other, returned, takes, unless_refused
 from linattn_spec.profiles import Profile
 from linattn_spec.subject import Subject, case_of
-from linattn_spec.verdict import LEAST
 
 Part = tuple[dict[str, Any], tuple | None]  # inputs and state of one sequence
 
@@ -53,7 +52,7 @@ def packing(subject: Subject) -> Iterator[Comparison]:
         others = [x for x in range(len(parts)) if x != n]
         want, own = [alone[x] for x in others], [units[x] for x in others]
         yield against(want, own, without(results, n, borders), f", sequence {n} changed")
-    nothing, as_it_came, exact = no_tokens(subject.variant, parts[0], alone[0])
+    nothing, as_it_came, exact = no_tokens(subject.variant, parts[0], alone[0], units[0])
     with_empty = unless_refused(lambda: packed(subject, between(parts, nothing)))
     if with_empty is not None:
         yield against(between(alone, as_it_came), between(units, exact), with_empty, ", empty sequences between")
@@ -130,13 +129,13 @@ def without(results: Results, n: int, borders: Sequence[int]) -> Results:
     }
 
 
-def no_tokens(record: Variant, part: Part, results: Results) -> tuple[Part, Results, Results]:
+def no_tokens(record: Variant, part: Part, results: Results, units: Results) -> tuple[Part, Results, Results]:
     """An empty sequence, its results, and their units: the state stays as it came."""
     inputs, state = part
     names = [name for name in results if name != "output"]
     want = {"output": results["output"][:, :, :0]} | dict(zip(names, state or (), strict=False))
     nothing = along_time(record, inputs, lambda x: x[:, :, :0]), state
-    return nothing, want, {name: np.full_like(x, LEAST) for name, x in want.items()}
+    return nothing, want, as_it_came(record, want, units)
 
 
 def between(items: Sequence[Any], one: Any) -> list[Any]:

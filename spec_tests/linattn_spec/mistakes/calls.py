@@ -21,6 +21,11 @@ def overwritten(name: str, change: Callable[[Any, Given], Any]) -> Callable[...,
     return around
 
 
+def weighted(v: Any, given: Given) -> Any:
+    beta = np.asarray(given["beta"], dtype=v.dtype)
+    return v * (beta if beta.ndim == v.ndim else beta[..., None])
+
+
 def queries_scaled(call: Callable[..., Any], given: Given) -> Any:
     """Right, unless the caller still needs the queries, or passes the same array for something else."""
     given["q"][...] = given["q"] * np.asarray(given["scale"], dtype=given["q"].dtype)
@@ -38,11 +43,8 @@ def returned_in_one_buffer(call: Callable[..., Any], given: Given) -> Any:
 
 
 def added_to_uncleared_memory(call: Callable[..., Any], given: Given) -> Any:
-    heads = max(given[name].shape[1] for name in ("q", "k", "v"))
-    shape = (given["v"].shape[0], heads, *given["v"].shape[2:])
-    memory = np.empty(shape, dtype=given["v"].dtype)
     output, final = call(**given)
-    return memory + output, final
+    return np.empty_like(output) + output, final
 
 
 def read_as_if_contiguous(call: Callable[..., Any], given: Given) -> Any:
@@ -111,14 +113,15 @@ CALLS = (
         "initial-state-overwritten",
         "The final state is written over the incoming one.",
         state_updated_in_place,
-        "S",
+        "fixed state",
         seen_in=("https://github.com/fla-org/flash-linear-attention/pull/1191",),
     ),
     kind_of_call(
         "queries-scaled-in-place",
         "The queries of the caller are scaled.",
         queries_scaled,
-        "scale",
+        "scale below 1",
+        "k per channel",
         seen_by=("untouched", "aliasing"),
     ),
     kind_of_call(
@@ -130,8 +133,8 @@ CALLS = (
     kind_of_call(
         "values-overwritten",
         "The values of the caller are replaced by what beta leaves of them.",
-        overwritten("v", lambda x, given: x * np.asarray(given["beta"], dtype=x.dtype)[..., None]),
-        "beta",
+        overwritten("v", weighted),
+        "beta per token",
     ),
     kind_of_call(
         "outputs-added-to-the-last-ones",

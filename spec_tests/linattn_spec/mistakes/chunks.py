@@ -102,7 +102,7 @@ CHUNKS = (
         "chunk",
         "Every chunk starts from the incoming state.",
         with_chunks(state_not_carried),
-        ("S",),
+        ("fixed state",),
         WHERE,
     ),
     Mistake(

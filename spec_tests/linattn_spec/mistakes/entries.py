@@ -79,7 +79,7 @@ BATCH = (
         "state in",
         "A batch entry starts from its own state plus what the entry before has left.",
         left_by_the_one_before(0),
-        ("S",),
+        ("fixed state",),
         seen_by=("golden", "reversal"),
     ),
     Mistake(
@@ -87,6 +87,6 @@ BATCH = (
         "state in",
         "A head starts from its own state plus what the head before has left.",
         left_by_the_one_before(1),
-        ("S",),
+        ("fixed state",),
     ),
 )

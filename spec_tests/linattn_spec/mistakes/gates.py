@@ -78,7 +78,7 @@ GATES = (
         "gate",
         "Token t decays by the gate of token t + 1.",
         with_inputs(log_decay=lambda x, c: shifted(x, -1)),
-        ("log_decay per token",),
+        ("log_decay per token", "read inclusive"),
         seen_by=("golden", "prefix"),
     ),
     Mistake(

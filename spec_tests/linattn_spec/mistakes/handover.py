@@ -73,7 +73,7 @@ STATE = (
         "state in",
         "The incoming state is ignored.",
         with_state(lambda x, c: 0 * x),
-        ("S",),
+        ("fixed state",),
         seen_in=("https://github.com/huggingface/transformers/pull/46741",),
         seen_by=("golden", "split"),
     ),
@@ -82,7 +82,7 @@ STATE = (
         "state in",
         "The incoming state is added twice.",
         with_state(lambda x, c: 2 * x),
-        ("S",),
+        ("fixed state",),
         seen_by=("golden", "split"),
     ),
     Mistake(
@@ -90,7 +90,7 @@ STATE = (
         "state in",
         "All batch entries start from the first one's state.",
         with_state(lambda x, c: first_of(x, 0)),
-        ("S",),
+        ("fixed state",),
         seen_in=("https://github.com/BlinkDL/RWKV-LM/issues/241",),
         seen_by=("golden", "reversal"),
     ),
@@ -99,7 +99,7 @@ STATE = (
         "state in",
         "All heads start from the first one's state.",
         with_state(lambda x, c: first_of(x, 1)),
-        ("S",),
+        ("fixed state",),
         seen_by=("golden", "reversal"),
     ),
     Mistake(
@@ -128,7 +128,7 @@ STATE = (
         "state out",
         "The incoming state is returned.",
         final_state_is_initial,
-        ("S",),
+        ("fixed state",),
         seen_in=("https://github.com/xLLM-AI/xllm/pull/1873",),
     ),
     Mistake(
@@ -157,7 +157,7 @@ STATE = (
         "state out",
         "The returned state lacks what the incoming one has left in it.",
         final_state_from_zero,
-        ("S",),
+        ("fixed state",),
         seen_by=("golden", "split"),
     ),
     Mistake(
@@ -165,7 +165,7 @@ STATE = (
         "state in",
         "The outputs lack what the incoming state holds.",
         outputs_from_zero,
-        ("S",),
+        ("fixed state",),
         seen_by=("golden", "split"),
     ),
     Mistake(
@@ -173,7 +173,7 @@ STATE = (
         "state in",
         "The incoming state is added at the start of every chunk.",
         with_chunks(state_in_every_chunk),
-        ("S",),
+        ("fixed state",),
         ("chunkwise",),
     ),
     Mistake(
@@ -181,14 +181,14 @@ STATE = (
         "state in",
         "Every batch entry starts from the state of the next one.",
         with_state(lambda x, c: next_of(x, 0)),
-        ("S",),
+        ("fixed state",),
     ),
     Mistake(
         "initial-state-of-the-next-head",
         "state in",
         "Every head starts from the state of the next one.",
         with_state(lambda x, c: next_of(x, 1)),
-        ("S",),
+        ("fixed state",),
     ),
     Mistake(
         "final-state-before-the-last-write",

@@ -49,6 +49,7 @@ HEADS = (
         "heads",
         "Query head h reads key head h % groups instead of h // ratio.",
         heads_tiled,
+        ("grouped heads",),
         seen_in=("https://github.com/ggml-org/llama.cpp/pull/19468",),
         seen_by=("golden", "heads"),
     ),
@@ -116,7 +117,7 @@ HEADS = (
         "heads",
         "All value heads that share a key write with the first beta.",
         with_inputs(beta=first_in_group),
-        ("beta",),
+        ("beta per token",),
     ),
     Mistake(
         "shared-state-written-by-every-head",

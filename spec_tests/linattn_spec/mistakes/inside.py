@@ -78,7 +78,7 @@ ACTIVATIONS = (
         "beta",
         "A sigmoid is applied to beta, which has been through one.",
         with_inputs(beta=lambda x, c: sigmoid(x)),
-        ("beta",),
+        ("beta per token",),
     ),
     Mistake(
         "queries-through-silu",

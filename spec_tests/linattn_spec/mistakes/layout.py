@@ -23,6 +23,8 @@ def heads_before_entries(x: Array, call: Call) -> Array:
 
 
 def transposed(x: Array, call: Call) -> Array:
+    if x.ndim < 4:
+        raise ValueError("a vector has no rows")
     return x.swapaxes(-1, -2) if x.shape[-1] == x.shape[-2] else x
 
 
@@ -58,7 +60,7 @@ LAYOUT = (
         "layout",
         "beta is read as (B, H, T) from (B, T, H).",
         with_inputs(beta=untransposed),
-        ("beta",),
+        ("beta per token",),
     ),
     Mistake(
         "outputs-taken-for-heads",
@@ -80,6 +82,7 @@ LAYOUT = (
             q=lambda x, c: c.inputs["k"] if c.inputs["k"].shape == x.shape else x,
             k=lambda x, c: c.inputs["q"] if c.inputs["q"].shape == x.shape else x,
         ),
+        ("k per channel",),
     ),
     Mistake(
         "key-and-value-swapped",
@@ -114,6 +117,6 @@ LAYOUT = (
         "state layout",
         "The incoming state is read as (H, B, ...) from (B, H, ...).",
         with_state(heads_before_entries),
-        ("S",),
+        ("fixed state",),
     ),
 )

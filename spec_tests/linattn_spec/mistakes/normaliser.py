@@ -69,14 +69,14 @@ def normaliser_of_the_first_head(call: Call) -> Results:
 
 NORMALISER = (
     Mistake(
-        "normaliser-missing", "normaliser", "The output is not divided.", normalised(lambda o, n, eps: o), ("eps",)
+        "normaliser-missing", "normaliser", "The output is not divided.", normalised(lambda o, n, eps: o), ("eps", "z")
     ),
     Mistake(
         "normaliser-multiplied",
         "normaliser",
         "The output is multiplied by the normaliser.",
         normalised(lambda o, n, eps: o * (n + eps)),
-        ("eps",),
+        ("eps", "z"),
         seen_in=(
             "https://github.com/lucidrains/performer-pytorch/issues/13",
             "https://github.com/lucidrains/performer-pytorch/issues/40",
@@ -87,14 +87,14 @@ NORMALISER = (
         "normaliser",
         "The normaliser lacks the token itself.",
         with_step(total_before_write),
-        ("eps",),
+        ("eps", "z"),
     ),
     Mistake(
         "normaliser-root",
         "normaliser",
         "The output is divided by the root of the normaliser.",
         normalised(lambda o, n, eps: o / (n + eps) ** 0.5),
-        ("eps",),
+        ("eps", "z"),
     ),
     Mistake("eps-missing", "eps", "eps is not added.", with_inputs(eps=lambda x, c: 0 * x), ("eps",)),
     Mistake(
@@ -102,28 +102,28 @@ NORMALISER = (
         "eps",
         "eps bounds the normaliser from below instead of being added.",
         normalised(lambda o, n, eps: o / np.maximum(n, eps)),
-        ("eps",),
+        ("eps", "z"),
     ),
     Mistake(
         "eps-in-numerator",
         "eps",
         "eps is added to the numerator too.",
         normalised(lambda o, n, eps: (o + eps) / (n + eps)),
-        ("eps",),
+        ("eps", "z"),
     ),
     Mistake(
         "eps-under-a-root",
         "eps",
         "eps is added under a root.",
         normalised(lambda o, n, eps: o / (n * n + eps) ** 0.5),
-        ("eps",),
+        ("eps", "z"),
     ),
     Mistake(
         "eps-per-channel",
         "eps",
         "eps is added in every term of the normaliser: K times in all.",
         with_inputs(eps=lambda x, c: x * c.inputs["q"].shape[-1]),
-        ("eps",),
+        ("eps", "z"),
     ),
     Mistake(
         "eps-of-its-own",
@@ -137,14 +137,14 @@ NORMALISER = (
         "normaliser",
         "The output is divided by the number of tokens.",
         mean_of_tokens,
-        ("eps",),
+        ("eps", "z"),
     ),
     Mistake(
         "normaliser-of-the-chunk",
         "normaliser",
         "Every chunk divides by what it wrote itself.",
         with_chunks(of_the_chunk),
-        ("eps",),
+        ("eps", "z"),
         ("chunkwise",),
         seen_in=("https://github.com/syncdoth/RetNet/issues/10",),
     ),

@@ -57,11 +57,16 @@ PRECISION = (
         "precision",
         "The state is kept in bfloat16.",
         state_in("bfloat16"),
-        ("S",),
+        ("fixed state",),
         profiles=("fp32", "fp16"),
     ),
     Mistake(
-        "state-in-float16", "precision", "The state is kept in float16.", state_in("float16"), ("S",), profiles=FP32
+        "state-in-float16",
+        "precision",
+        "The state is kept in float16.",
+        state_in("float16"),
+        ("fixed state",),
+        profiles=FP32,
     ),
     Mistake(
         "outputs-through-bfloat16",
@@ -82,7 +87,7 @@ PRECISION = (
         "precision",
         "The final state passes through bfloat16.",
         with_final_state(lambda x, c: rounded(x, "bfloat16")),
-        ("S",),
+        ("fixed state",),
         profiles=FP32,
     ),
     Mistake(
@@ -114,7 +119,7 @@ PRECISION = (
         "precision",
         "The final state passes through float16.",
         with_final_state(lambda x, c: rounded(x, "float16")),
-        ("S",),
+        ("fixed state",),
         profiles=FP32,
     ),
     Mistake(
@@ -122,7 +127,7 @@ PRECISION = (
         "precision",
         "The incoming state is rounded to bfloat16.",
         with_state(lambda x, c: rounded(x, "bfloat16")),
-        ("S",),
+        ("fixed state",),
         profiles=FP32,
     ),
     Mistake(
@@ -130,7 +135,7 @@ PRECISION = (
         "precision",
         "The incoming state is rounded to float16.",
         with_state(lambda x, c: rounded(x, "float16")),
-        ("S",),
+        ("fixed state",),
         profiles=FP32,
     ),
     Mistake(

@@ -126,7 +126,7 @@ RAGGED = (
         "ragged end",
         "The last chunk is moved to the front to be whole: its first tokens are written twice.",
         with_chunks(overlapping),
-        ("S",),
+        ("fixed state",),
         ("chunkwise",),
     ),
     Mistake(
@@ -134,7 +134,7 @@ RAGGED = (
         "ragged end",
         "The final state is that after the last full chunk of 16.",
         state_before_the_tail,
-        ("S",),
+        ("fixed state",),
         seen_in=("https://github.com/vllm-project/vllm/pull/45477",),
         seen_by=("golden", "split"),
     ),

@@ -62,11 +62,18 @@ def traits(variant: Variant) -> set[str]:
     """The names of inputs and states, and what else a mistake may need."""
     found = {item.name for item in variant.inputs} | {item.name for item in variant.state}
     found |= {f"{item.name} per token" for item in variant.inputs if item.time is not None}
-    found |= {f"{item.name} per channel" for item in variant.inputs if item.axes == "T K"}
+    found |= {f"{item.name} per channel" for item in variant.inputs if item.axes in ("T K", "T D")}
+    found |= {f"{item.name} per value channel" for item in variant.inputs if item.axes == "T V"}
+    found |= {"scale below 1" for item in variant.inputs if item.name == "scale" and isinstance(item.default, str)}
+    found |= {f"read {variant.read}"} | ({"no k"} if not variant.has("k") else set())
     found |= {"bidirectional"} if variant.bidirectional else set()
+    found |= {"grouped heads"} if len({item.heads for item in variant.inputs} - {"none"}) > 1 else set()
+    of_tokens = any("P" in item.axes.split() or item.name == "window" for item in variant.state)
+    found |= {"fixed state"} if not of_tokens else set()
     found |= {"no beta"} if not variant.has("beta") else set()
     plain = {item.name for item in variant.inputs} <= {"q", "k", "v", "log_decay", "beta", "scale"}
     found |= {"outer products"} if plain and len(variant.state) == 1 and variant.erase in (None, "decayed") else set()
+    found |= {variant.name} | ({"linear"} if variant.linear_in else set())
     return found | {f"erase {variant.erase}"} | {"matrix state" if len(variant.state) == 1 else "several states"}
 
 

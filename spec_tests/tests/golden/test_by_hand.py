@@ -1,7 +1,7 @@
 """The cases by hand: two tokens of one channel, with the sum written out for every variant.
 
-q = v = (1, 2), k = (1, 1), scale = 1, log_decay = -1, beta = 1/2, and a state of 1. The past of softmax attention is
-four keys 1 with the values 1, 2, 3, 4: all its scores are equal, so that its outputs are means.
+q = v = (1, 2), k = (1, 1), scale = 1, log_decay = -1, beta = 1/2, and a state of 1. The past in a cache is four keys 1
+with the values 1, 2, 3, 4: all scores are equal, so that the outputs are means.
 """
 
 import math
@@ -14,9 +14,13 @@ from linattn_tools.golden.scenarios import BY_HAND
 
 A = math.exp(-1)
 DECAYED = A * (A + 1)  # of the state and the first write
+MEANS = ((), [(10 + 1) / 5, (10 + 1 + 2) / 6])
+WEIGHT = (1 / 2) / (1 + 1 / 2)  # of the error, in the step that is stable for keys of any length
+CORRECTED = ((1 + WEIGHT,), [1 + WEIGHT * (1 - 1), 2 * (1 + WEIGHT * (2 - 1))])
 GATED = ((DECAYED + 2,), [A + 1, 2 * (DECAYED + 2)])
 WRITTEN_OUT = {  # variant: the state after each token, and the output
-    "softmax_attention": ((), [(10 + 1) / 5, (10 + 1 + 2) / 6]),
+    "softmax_attention": MEANS,
+    "kernel_attention": MEANS,
     "linear_attention": ((4,), [1 * (1 + 1), 2 * (2 + 2)]),
     "normalised_linear_attention": ((4, 3), [(1 + 1) / (1 + 1), (2 * 4) / (2 * 3)]),
     "retention": GATED,
@@ -29,13 +33,14 @@ WRITTEN_OUT = {  # variant: the state after each token, and the output
     "power_attention": ((DECAYED + 2, DECAYED + 1), [(A + 1) / (A + 1), (DECAYED + 2) / (DECAYED + 1)]),
     "delta_rule": ((1.5,), [1 + (1 - 1) / 2, 2 * (1 + (2 - 1) / 2)]),
     "gated_delta_rule": ((DECAYED / 4 + 1,), [(A + 1) / 2, 2 * (DECAYED / 4 + 1)]),
-    # two writes a token
-    "gated_delta_product": (
+    "gated_delta_product": (  # two writes a token
         (A * (A + 3) / 16 + 3 / 2,),
         [(A + 3) / 4, (A * (A + 3) / 4 + 6) / 2],
-    ),  # two writes a token
+    ),
     "gated_oja": ((1 - DECAYED / 2,), [A + (1 - A) / 2, 2 * (DECAYED / 2 + (1 - 2 * DECAYED / 2))]),
     "kda": ((DECAYED / 4 + 1,), [(A + 1) / 2, 2 * (DECAYED / 4 + 1)]),
+    "longhorn": CORRECTED,
+    "longhorn_diagonal": CORRECTED,
 }
 
 

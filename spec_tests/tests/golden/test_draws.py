@@ -39,6 +39,15 @@ RANGES = {
     "strength": (0, 1),
     "strength-to-2": (0, 2),
     "strength-0-1-2": (0, 2),
+    "large-f32": (-(2.0**42), 2.0**42),
+    "large-positive-f32": (2.0**36, 2.0**42 + 2.0**36),
+    "above": (92, 100),
+    "below": (-64, -56),
+    "rising": (-4, 100),
+    "falling": (-100, 4),
+    "paused": (-np.inf, 4),
+    "large": (-(2.0**30), 2.0**30),
+    "every-fourth": (0, 1),
 }
 
 
@@ -92,7 +101,7 @@ def test_values_stay_in_their_range(name):
 def test_draws_depend_on_their_key(name):
     same, other = drawn(name), drawn(name, key=key_of("another test"))
     assert np.array_equal(drawn(name), same)
-    assert np.array_equal(other, same) == (name in ("count", "strength-0-1-2"))
+    assert np.array_equal(other, same) == (name in ("count", "strength-0-1-2", "every-fourth"))
 
 
 def test_float32_gates_have_sums_that_round():

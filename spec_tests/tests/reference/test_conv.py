@@ -37,7 +37,7 @@ def test_it_is_the_convolution_of_numpy(width):
 @WIDTHS
 @pytest.mark.parametrize("t", [0, 3, 6])
 def test_a_token_is_seen_by_itself_and_the_tokens_behind_it(width, t):
-    """C1."""
+    """short_convolution C1."""
     state, inputs = over_field(VARIANT, W=width)
     x = inputs["x"]
     other = inputs | {"x": np.concatenate([x[:t], -x[t : t + 1], x[t + 1 :]])}
@@ -48,14 +48,14 @@ def test_a_token_is_seen_by_itself_and_the_tokens_behind_it(width, t):
 @WIDTHS
 @pytest.mark.parametrize("form", VARIANT.forms)
 def test_the_first_column_of_the_window_is_not_read(width, form):
-    """C2. After as many tokens as the window holds nothing is left of it."""
+    """short_convolution C2. After as many tokens as the window holds nothing is left of it."""
     (window,), inputs = over_field(VARIANT, W=width)
     other = np.concatenate([-window[:, :1], window[:, 1:]], axis=-1)
     assert equal(forms.run(VARIANT, form, (other,), inputs), forms.run(VARIANT, form, (window,), inputs))
 
 
 def test_one_weight_is_a_factor():
-    """C3."""
+    """short_convolution C3."""
     state, inputs = over_field(VARIANT, W=1)
     _, y = forms.recurrent(VARIANT, state, inputs)
     assert np.array_equal(y, inputs["weight"][:, 0] * inputs["x"] + inputs["bias"])
@@ -63,7 +63,7 @@ def test_one_weight_is_a_factor():
 
 @pytest.mark.parametrize("tokens", range(7))
 def test_the_window_holds_the_last_inputs(tokens):
-    """C4: after fewer tokens than it holds, older ones too."""
+    """short_convolution C4: after fewer tokens than it holds, older ones too."""
     (window,), inputs = over_field(VARIANT)
     x = inputs["x"][:tokens]
     for form in VARIANT.forms:
@@ -72,7 +72,7 @@ def test_the_window_holds_the_last_inputs(tokens):
 
 
 def test_a_token_of_zeros_moves_the_window():
-    """C5."""
+    """short_convolution C5."""
     (window,), inputs = over_field(VARIANT)
     (final,), _ = VARIANT.step(window, 0 * inputs["x"][0], inputs["weight"], inputs["bias"])
     assert np.array_equal(final[:, :-1], window[:, 1:])
@@ -80,7 +80,7 @@ def test_a_token_of_zeros_moves_the_window():
 
 
 def test_weights_of_1_are_a_moving_sum():
-    """C6: with a window longer than the sequence the linear recurrence without decay."""
+    """short_convolution C6: with a window longer than the sequence the linear recurrence without decay."""
     (window,), inputs = over_field(VARIANT, W=7)
     given = {"x": inputs["x"], "weight": np.ones((5, 7), dtype=int), "bias": np.zeros(5, dtype=int)}
     _, y = forms.parallel(VARIANT, (0 * window,), given)

@@ -75,7 +75,7 @@ def gates(a, b, A_log, dt_bias, **x):
 
 @EACH_ROUTE
 def test_gating_is_the_gated_delta_rule(route):
-    """C1: exactly, whatever functions softplus, exp and sigmoid are."""
+    """sigmoid_gating_delta_rule C1: exactly, whatever functions softplus, exp and sigmoid are."""
     state, x = over_field(GATING)
     a, b, A_log, dt_bias = (x[name] for name in ("a", "b", "A_log", "dt_bias"))
     given = {name: x[name] for name in ("q", "k", "v", "scale")}
@@ -85,7 +85,7 @@ def test_gating_is_the_gated_delta_rule(route):
 
 @pytest.mark.parametrize("shift", [0, 4, -12])
 def test_gating_with_its_gates_written_out(shift):
-    """C1, in floats."""
+    """sigmoid_gating_delta_rule C1, in floats."""
     state, x = over_floats(GATING, leading=(2,))
     x["a"] = x["a"] + shift
     (got,), output = forms.chunkwise(GATING, state, x, 3)
@@ -95,7 +95,7 @@ def test_gating_with_its_gates_written_out(shift):
 
 
 def test_gating_takes_the_sum_of_projection_and_bias():
-    """C2."""
+    """sigmoid_gating_delta_rule C2."""
     state, x = over_field(GATING)
     shift = field.Number(12345)
     moved = x | {"a": x["a"] + shift, "dt_bias": x["dt_bias"] - shift}
@@ -103,7 +103,7 @@ def test_gating_takes_the_sum_of_projection_and_bias():
 
 
 def test_gating_far_below_is_the_delta_rule():
-    """C3: exactly, in every format that holds the neutral value."""
+    """sigmoid_gating_delta_rule C3: exactly, in every format that holds the neutral value."""
     state, x = over_floats(GATING)
     x["a"] = np.full_like(x["a"], GATING.input("a").neutral)
     given = {name: x[name] for name in ("q", "k", "v", "scale")} | {"beta": sigmoid_gating_delta_rule.sigmoid(x["b"])}
@@ -118,17 +118,17 @@ def decay(A_log, a):
 
 
 def test_gating_far_above_is_linear():
-    """C3: softplus(x) = x in float64 from 37 on."""
+    """sigmoid_gating_delta_rule C3: softplus(x) = x in float64 from 37 on."""
     assert decay(-5.0, 99.0) == pytest.approx(np.exp(-100 * np.exp(-5.0)), rel=1e-13)
 
 
 def test_the_log_of_2_more_squares_the_decay():
-    """C4."""
+    """sigmoid_gating_delta_rule C4."""
     assert decay(-1 + np.log(2), 0.5) == pytest.approx(decay(-1.0, 0.5) ** 2, rel=1e-14)
 
 
 def test_b_of_0_writes_half_and_no_component_changes_its_sign():
-    """C5: what a unit key retrieves shrinks by 1 - beta, at the ends of the range by nothing or to nothing."""
+    """sigmoid_gating_delta_rule C5: what a unit key retrieves shrinks by 1 - beta, at the ends by nothing, or to 0."""
     far = sigmoid_gating_delta_rule.FAR
     retrieved = []
     for b in (-far, 0.0, far):
@@ -143,7 +143,7 @@ def test_b_of_0_writes_half_and_no_component_changes_its_sign():
 
 @EACH_ROUTE
 def test_gamma_of_0_is_the_running_mean(route):
-    """C1."""
+    """kernel_attention C1."""
     (keys, values), x = over_field(KERNEL)
     _, output = route(KERNEL, (keys, values), x | {"gamma": field.Log(0)})
     seen = np.concatenate([values, x["v"]])
@@ -152,7 +152,7 @@ def test_gamma_of_0_is_the_running_mean(route):
 
 
 def test_the_output_lies_among_the_values():
-    """C2: each output is a mean with non-negative weights."""
+    """kernel_attention C2: each output is a mean with non-negative weights."""
     (keys, values), x = over_floats(KERNEL)
     _, output = forms.parallel(KERNEL, (keys, values), x)
     for t in range(len(output)):
@@ -163,7 +163,7 @@ def test_the_output_lies_among_the_values():
 
 @EACH_ROUTE
 def test_a_vector_added_to_all_queries_and_keys_changes_nothing(route):
-    """C3."""
+    """kernel_attention C3."""
     (keys, values), x = over_field(KERNEL)
     shift = x["q"][0]
     moved = x | {"q": x["q"] + shift, "k": x["k"] + shift}
@@ -173,7 +173,7 @@ def test_a_vector_added_to_all_queries_and_keys_changes_nothing(route):
 
 @EACH_ROUTE
 def test_with_keys_of_one_length_it_is_softmax_attention(route):
-    """C4: here all entries of the keys are one number or its negative."""
+    """kernel_attention C4: here all entries of the keys are one number or its negative."""
     (keys, values), x = over_field(KERNEL)
     signs = np.where(np.random.default_rng(0).uniform(size=(len(keys) + len(x["k"]), keys.shape[-1])) < 0.5, 1, -1)
     keys, k = np.split(signs * x["k"][0, 0], [len(keys)])
@@ -191,7 +191,7 @@ def test_it_is_the_quadratic_sum_with_the_kernel_of_the_features(sigma):
 
 
 def test_far_from_all_keys_the_weights_are_relative():
-    """The kernel itself is 0 there, and 0 / 0 no number. C5: the lengths of keys and queries cancel."""
+    """The kernel itself is 0 there, and 0 / 0 no number; kernel_attention C5: lengths of keys and queries cancel."""
     (keys, values), x = over_floats(KERNEL)
     for route in ROUTES.values():
         _, output = route(KERNEL, (keys[:0], values[:0]), x | {"q": x["q"] + 100, "gamma": 1.0})

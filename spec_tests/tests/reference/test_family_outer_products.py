@@ -7,7 +7,7 @@ import pytest
 from drawing import agree, close, each, over_field, over_floats
 from outer_products import NEW, functions_of_numbers  # noqa: F401
 
-from linattn import algebra, forms
+from linattn import algebra, discretise, forms
 from linattn.numbers import ball, complex_step, tape
 from linattn.variants import cosformer, mamba
 
@@ -160,7 +160,8 @@ def test_the_zero_order_hold_of_equation_4_is_the_gate_of_a_recurrent_network():
     _, x = inside(mamba.VARIANT, K=1)
     ones = np.ones_like(x["q"])
     A, D = -np.ones_like(x["A"]), 0 * x["D"]
-    held = x["v"] * mamba.zero_order_hold(x["dt"], A)[..., 0] / x["dt"]
+    _, weight = discretise.zero_order_hold(A[:, 0], x["dt"])
+    held = x["v"] * weight / x["dt"]
     _, output = forms.recurrent(
         mamba.VARIANT, (np.zeros((1, x["v"].shape[-1])),), {**x, "q": ones, "k": ones, "v": held, "A": A, "D": D}
     )

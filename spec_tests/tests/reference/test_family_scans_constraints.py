@@ -103,15 +103,6 @@ def test_the_weights_sum_to_one(variant):
     assert np.array_equal(final, h)
 
 
-def test_a_common_factor_of_both_gates_cancels():
-    """min_lstm C3."""
-    variant = BY_NAME["min_lstm"]
-    state, inputs = in_field(variant)
-    factor = in_field(variant, seed=1)[1]["f"]
-    both = {name: factor * inputs[name] for name in ("f", "i")}
-    assert equal(forms.parallel(variant, state, inputs | both), forms.parallel(variant, state, inputs))
-
-
 def test_the_complex_states_are_those_of_the_complex_recurrence():
     """Of HGRN's first layer."""
     h, x, log_decay, angle = np.random.default_rng(0).normal(size=(4, 2, 7, 5))

@@ -3,17 +3,19 @@ limits. ``linattn bench verdict`` measures the same on thousands of runs.
 """
 
 import pytest
-from drawing import FOUNDATION
 
 import linattn
+from linattn import VARIANTS
 from linattn_spec import PROFILES, drawn, verdict
 from linattn_spec.comparison import Comparison
 from linattn_tools.verdict_bench.settings import Setting, setting
 
 MARGIN = 2 / 3  # of every limit: room for machines that sum in yet another way
-CAUSAL = [(variant.name, form) for variant in FOUNDATION for form in variant.forms if form != "bidirectional"]
-SETTINGS, LONGEST = 63, 150  # each in one of the seven profiles; longer ones take too long here
+CAUSAL = [(variant.name, form) for variant in VARIANTS for form in variant.forms if form != "bidirectional"]
+SETTINGS = [n + n % 3 * len(VARIANTS) for n in range(len(VARIANTS))]  # of all variants; the three forms take turns
+LONGEST = 150  # longer ones take too long here
 TYPICAL = "Hq=2,Hk=2,Hv=2,K=16,V=16,initial_state=drawn"
+SMALL = "Hq=2,Hk=2,Hv=2,K=4,V=4,initial_state=drawn"
 SIGNED = "Hq=16,Hk=16,Hv=16,K=2,V=4,q=bell,k=bell,seed=3"  # denominators of both signs
 HARD = {  # variant, form, what is drawn
     "long positive sums": ("linear_attention", "parallel", f"T=512,{TYPICAL},q=positive,k=positive,v=positive"),
@@ -28,6 +30,16 @@ HARD = {  # variant, form, what is drawn
     "many writes to one key": ("delta_rule", "chunkwise", "T=128,Hq=4,Hk=4,Hv=4,K=1,V=4,beta=strength-to-2"),
     "many writes to few keys": ("delta_rule", "parallel", "T=256,Hq=2,Hk=2,Hv=2,K=4,V=4,beta=strength-to-2"),
     "many writes, slow decays": ("kda", "chunkwise", "T=64,Hq=4,Hk=4,Hv=4,K=2,V=4,log_decay=slow"),
+    "a spike in every entry": ("hadamard_gated_linear_attention", "chunkwise", f"T=64,{SMALL},log_decay=spike-f32"),
+    "weights of both signs": ("power_attention", "chunkwise", f"T=100,{SMALL},log_decay=slow"),
+    "a difference of weights": ("cosformer", "chunkwise", f"T=128,{SMALL},q=bell,k=bell"),
+    "gates from a step size": ("mamba2", "chunkwise", f"T=128,{TYPICAL},A=slow"),
+    "slow turning decays": ("s5", "chunkwise", "T=150,Hq=2,Hk=2,Hv=2,D=8,N=8,log_decay=slow"),
+    "weights out of a sum": ("lightnet", "parallel", f"T=256,{SMALL},k=positive"),
+    "strong gates before a maximum": ("mlstm", "chunkwise", f"T=100,{SMALL},log_decay=medium-f32"),
+    "slow slots": ("gsa", "chunkwise", "T=100,Hq=2,Hk=2,Hv=2,K=8,V=4,M=4,log_decay=slow,q=positive,k=positive"),
+    "an inverse of sums": ("mesanet", "chunkwise", f"T=64,{SMALL},log_decay=slow,beta=strength-to-2"),
+    "momentum that hardly decays": ("titans_linear", "chunkwise", f"T=64,{SMALL},log_decay=slow,log_momentum=slow"),
 }
 
 
@@ -56,13 +68,13 @@ def test_every_kernel_computes_its_variant(place):
     """In float64, where what is no rounding is beyond all limits."""
     name, form = place
     record = linattn.variant(name)
-    sizes = dict.fromkeys(drawn.axes_of(record)[len(drawn.COMMON) :], 5)
+    sizes = {axis: 2 if axis == "R" else 5 for axis in drawn.axes_of(record)[len(drawn.COMMON) :]}
     fields = {"B": 1, "T": 20, "Hq": 2, "Hk": 2, "Hv": 2, **sizes, "initial_state": "drawn"}
     one = Setting(0, record, form, drawn.case(record, drawn.scenario(fields)))
     assert {kernel: x for kernel, x in loads(one, "fp64").items() if x > 1} == {}
 
 
-@pytest.mark.parametrize("number", range(SETTINGS))
+@pytest.mark.parametrize("number", SETTINGS)
 def test_whatever_is_drawn(number):
     one, profile = setting(number), list(PROFILES)[number % len(PROFILES)]
     if one.tokens <= LONGEST:

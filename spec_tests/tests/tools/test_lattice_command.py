@@ -18,8 +18,13 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 @pytest.fixture(scope="module")
-def picture():
-    return ElementTree.fromstring(svg.render())
+def text():
+    return svg.render()
+
+
+@pytest.fixture(scope="module")
+def picture(text):
+    return ElementTree.fromstring(text)
 
 
 def groups(root, name):
@@ -109,9 +114,8 @@ def contrast(one, other):
 
 
 @pytest.mark.parametrize("colour", COLOURS, ids=lambda colour: colour.words)
-def test_words_and_lines_can_be_read_on_light_and_dark_pages(colour):
+def test_words_and_lines_can_be_read_on_light_and_dark_pages(text, colour):
     """WCAG 2.1: 4.5 for text, 3 for graphics."""
-    text = svg.render()
     for ink, box, line, page in (
         ("#1d2430", colour.light_box, colour.light, LIGHT),
         ("#e8ecf2", colour.dark_box, colour.dark, DARK),

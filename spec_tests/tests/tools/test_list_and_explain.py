@@ -45,17 +45,23 @@ def test_json_has_every_record_whole_but_for_its_functions(capsys):
     assert all(entry.keys() == names for entry in entries)
 
 
+def plain(item):
+    """JSON has no infinity: the logarithm of zero is text."""
+    return {name: "-inf" if value == -math.inf else value for name, value in dataclasses.asdict(item).items()}
+
+
 @EACH_VARIANT
 def test_json_says_what_the_record_says(capsys, variant):
     entry = next(entry for entry in listed(capsys) if entry["name"] == variant.name)
-    for name in ("title", "summary", "output", "read", "erase", "exact", "aliases"):
+    for name in ("title", "summary", "output", "read", "erase", "mixing", "sizes", "exact", "aliases"):
         assert entry[name] == getattr(variant, name)
     for name in ("forms", "constraints", "exempt"):
         assert entry[name] == list(getattr(variant, name))
+    assert entry["linear"] == list(variant.linear_in)
     for name in ("state", "sources"):
-        assert entry[name] == [dataclasses.asdict(item) for item in getattr(variant, name)]
+        assert entry[name] == [plain(item) for item in getattr(variant, name)]
     for item, got in zip(variant.inputs, entry["inputs"], strict=True):
-        assert got == dataclasses.asdict(item) | {"domain": got["domain"]}
+        assert got == plain(item) | {"domain": got["domain"]}
         ends = [None if math.isinf(end) else end for end in item.domain] if item.domain else None
         assert got["domain"] == ends
 

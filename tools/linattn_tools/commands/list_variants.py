@@ -29,11 +29,14 @@ def run(options: argparse.Namespace) -> int:
 
 
 def as_json(variant: Variant) -> dict[str, Any]:
-    """The record as data; an infinite end of a domain is None."""
+    """The record as data; an infinite end of a domain is None, log 0 as a value "-inf"."""
 
     def inputs(item: Any) -> dict[str, Any]:
         domain = item.domain and [None if abs(end) == float("inf") else end for end in item.domain]
-        return {**vars(item), "domain": domain}
+        return {**plain(item), "domain": domain}
+
+    def plain(item: Any) -> dict[str, Any]:
+        return {name: "-inf" if value == float("-inf") else value for name, value in vars(item).items()}
 
     return {
         "name": variant.name,
@@ -41,10 +44,13 @@ def as_json(variant: Variant) -> dict[str, Any]:
         "summary": variant.summary,
         "forms": list(variant.forms),
         "inputs": [inputs(item) for item in variant.inputs],
-        "state": [vars(item) for item in variant.state],
+        "state": [plain(item) for item in variant.state],
         "output": variant.output,
         "read": variant.read,
         "erase": variant.erase,
+        "linear": list(variant.linear_in),
+        "mixing": variant.mixing,
+        "sizes": variant.sizes,
         "exact": variant.exact,
         "exempt": list(variant.exempt),
         "constraints": list(variant.constraints),

@@ -1,5 +1,5 @@
-"""``linattn prove [VARIANT]``: all forms are one function, exactly, over a finite field. Live, without any
-tolerance.
+"""``linattn prove [VARIANT]``: all forms are one function, and the edges of the lattice hold, exactly, over a finite
+field. Live, without any tolerance.
 """
 
 import argparse

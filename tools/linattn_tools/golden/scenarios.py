@@ -4,39 +4,16 @@ A scenario says why it exists. All its dimensions differ wherever a mixed-up axi
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
 
 from linattn.record import Input, Variant
 from linattn.variants import VARIANTS
 from linattn_golden import Case
 from linattn_golden.draws import Draw, key_of
 from linattn_spec.drawn import all_sizes, axes_of
-
-
-@dataclass(frozen=True)
-class Scenario:
-    name: str
-    dims: str  # "B T Hq Hk Hv K V"
-    why: str
-    draws: dict[str, str] = field(default_factory=dict)  # other draws than the usual ones
-    numbers: dict[str, float] = field(default_factory=dict)
-    initial: bool = True
-    gradients: bool = False
-    needs: tuple[str, ...] = ()  # inputs that the variant must have
-    grouped: bool = False  # whether it must have inputs with head counts of their own
-    kind: str = "certified"
-    exact: bool = False
-
-
-def gated(
-    name: str, dims: str, why: str, gates: str, needs: tuple[str, ...] = ("log_decay",), **more: bool
-) -> Scenario:
-    """A scenario about the log decays."""
-    return Scenario(name, dims, why, {"log_decay": gates}, needs=needs, **more)  # type: ignore[arg-type]
-
-
-SHORT, LONG = "1 7 2 2 2 5 3", "1 33 2 2 2 8 6"
-PER_TOKEN = ("log_decay per token",)
+from linattn_tools.golden.families import FAMILIES
+from linattn_tools.golden.scans import SCANS
+from linattn_tools.golden.scenario import LONG, PER_TOKEN, SHORT, Scenario, gated
+from linattn_tools.golden.weights import WEIGHTS
 
 BY_HAND = {"q": "count", "k": "one", "v": "count", "log_decay": "minus-one", "beta": "half", "S": "one", "z": "one"}
 BY_HAND |= {"keys": "one", "values": "count"}
@@ -76,21 +53,6 @@ SCENARIOS = (
         "scores up to 50: an exponential without its maximum overflows in half precision",
         numbers={"scale": 8.0, "gamma": 16.0},
         needs=("keys",),
-    ),
-    Scenario(
-        "gates-saturated",
-        LONG,
-        "softplus and sigmoid far from 0 on both sides: thresholds, and exponentials that overflow",
-        {"a": "far", "b": "far", "A_log": "small-log"},
-        needs=("A_log",),
-    ),
-    Scenario(
-        "gates-far-below",
-        LONG,
-        "a softplus as small as 1e-7, times a rate as large as 3000: 1 + exp(x) has no digits left",
-        {"a": "far-below", "A_log": "large-log"},
-        gradients=True,
-        needs=("A_log",),
     ),
     Scenario(
         "short-keys",
@@ -156,6 +118,7 @@ SCENARIOS = (
         "recipe-128", "1 128 2 2 2 128 128", "the size of a kernel: K = V = 128, whole chunks of 64", kind="recipe"
     ),
 )
+SCENARIOS += FAMILIES + SCANS + WEIGHTS
 
 
 def all_cases(variants: Iterable[Variant] = VARIANTS) -> Iterator[Case]:
@@ -164,7 +127,7 @@ def all_cases(variants: Iterable[Variant] = VARIANTS) -> Iterator[Case]:
 
 
 def applies(variant: Variant, scenario: Scenario) -> bool:
-    has = {item.name for item in variant.inputs} | {item.name for item in variant.state}
+    has = {variant.name} | {item.name for item in (*variant.inputs, *variant.state)}
     has |= {f"{item.name} per token" for item in variant.inputs if item.time is not None}
     arrays = {item.name for item in variant.inputs if item.axes} | {item.name for item in variant.state}
     if scenario.exact and not arrays <= set(scenario.draws):

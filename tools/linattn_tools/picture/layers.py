@@ -1,12 +1,15 @@
 """Layers: how high each name stands, and what the lines between them pass through."""
 
+import random
 from collections.abc import Sequence
 from itertools import pairwise
 
-from linattn_tools.picture.order import Layers, Near, Pair, neighbours, untangled
+from linattn_tools.picture.order import Layers, Near, Pair, crossings, neighbours, untangled
 
 PASSES = " > "  # in the name of a line that passes through a layer
-WIDEST = 9  # names in a layer
+WIDEST = 10  # names in a layer
+TRIES = 100
+Ways = dict[Pair, list[str]]
 
 
 def heights(names: Sequence[str], pairs: Sequence[Pair]) -> dict[str, int]:
@@ -54,8 +57,18 @@ def settle(name: str, height: dict[str, int], above: Sequence[str], below: Seque
     return shorter
 
 
-def layered(names: Sequence[str], pairs: Sequence[Pair]) -> tuple[Layers, dict[Pair, list[str]]]:
-    """The layers in a good order, and for every pair all that its line goes through."""
+def layered(names: Sequence[str], pairs: Sequence[Pair]) -> tuple[Layers, Ways]:
+    """The layers, and for every pair all that its line goes through: the best of what several orders lead to."""
+    tries = (tried(shuffled(names, seed), pairs) for seed in range(TRIES))
+    return min(tries, key=lambda found: crossings(found[0], neighbours(steps(found[1]))[1]))
+
+
+def shuffled(names: Sequence[str], seed: int) -> list[str]:
+    rng = random.Random(seed)
+    return sorted(names, key=lambda name: rng.random()) if seed else list(names)
+
+
+def tried(names: Sequence[str], pairs: Sequence[Pair]) -> tuple[Layers, Ways]:
     height = heights(names, pairs)
     rows: Layers = [[] for _ in range(1 + max(height.values()))]
     for name in names:
@@ -66,5 +79,9 @@ def layered(names: Sequence[str], pairs: Sequence[Pair]) -> tuple[Layers, dict[P
         for row, name in enumerate(between, height[upper] + 1):
             rows[row].append(name)
         ways[upper, lower] = [upper, *between, lower]
-    steps = [step for way in ways.values() for step in pairwise(way)]
-    return untangled(rows, steps), ways
+    return untangled(rows, steps(ways)), ways
+
+
+def steps(ways: Ways) -> list[Pair]:
+    """All pieces of all lines, each from a layer to the next."""
+    return [step for way in ways.values() for step in pairwise(way)]

@@ -1,6 +1,5 @@
-"""The order in every layer, so that few lines cross: the method of Sugiyama, Tagawa and Toda, from several starts."""
+"""The order in every layer, so that few lines cross: the method of Sugiyama, Tagawa and Toda."""
 
-import random
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import combinations, pairwise
 from statistics import fmean
@@ -8,7 +7,7 @@ from statistics import fmean
 Pair = tuple[str, str]  # upper and lower
 Layers = list[list[str]]  # of names, the most general at the top first
 Near = dict[str, list[str]]
-STARTS, SWEEPS = 30, 30
+SWEEPS = 10
 
 
 def neighbours(steps: Iterable[Pair]) -> tuple[Near, Near]:
@@ -22,18 +21,9 @@ def neighbours(steps: Iterable[Pair]) -> tuple[Near, Near]:
 
 
 def untangled(rows: Layers, steps: Sequence[Pair]) -> Layers:
-    """The best that was found. Every step leads from a layer to the next."""
+    """The best order that was found. Every step leads from a layer to the next."""
     above, below = neighbours(steps)
-    found = (order for start in starts(rows) for order in swept(start, above, below))
-    return min(found, key=lambda order: crossings(order, below))
-
-
-def starts(rows: Layers) -> Iterator[Layers]:
-    """The order in which they come, and others at random, of which one leads further."""
-    yield [list(row) for row in rows]
-    for seed in range(1, STARTS):
-        rng = random.Random(seed)
-        yield [sorted(row, key=lambda name: rng.random()) for row in rows]
+    return min(swept(rows, above, below), key=lambda order: crossings(order, below))
 
 
 def swept(rows: Layers, above: Near, below: Near) -> Iterator[Layers]:

@@ -4,7 +4,7 @@ import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 
@@ -13,8 +13,7 @@ from linattn.variants import variant as find
 from linattn_tools.picture.colours import COLOURS, DARK, LIGHT
 from linattn_tools.picture.curves import curves
 from linattn_tools.picture.graph import NAMES, Link, links
-from linattn_tools.picture.layers import PASSES, layered
-from linattn_tools.picture.order import Pair
+from linattn_tools.picture.layers import PASSES, Ways, layered, steps
 from linattn_tools.picture.places import places
 
 LINE_WORDS = {
@@ -63,11 +62,10 @@ def render(lookalikes: bool = False) -> str:
     )
 
 
-def laid_out(drawn: Sequence[Link]) -> tuple[dict[str, tuple[int, int]], dict[Pair, list[str]]]:
+def laid_out(drawn: Sequence[Link]) -> tuple[dict[str, tuple[int, int]], Ways]:
     """The middle of every name, those of passing lines too, and what each line that shapes the picture goes through."""
     rows, ways = layered(NAMES, [(link.upper, link.lower) for link in drawn if link.shapes])
-    steps = [step for way in ways.values() for step in pairwise(way)]
-    across = places(rows, steps, {name: PASSING if PASSES in name else BOX + GAP for row in rows for name in row})
+    across = places(rows, steps(ways), {name: PASSING if PASSES in name else BOX + GAP for row in rows for name in row})
     down = {name: HEAD + ROW * n + ROW // 2 for n, row in enumerate(rows) for name in row}
     return {name: (across[name] + MARGIN, down[name]) for name in across}, ways
 

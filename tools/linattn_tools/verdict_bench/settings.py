@@ -10,38 +10,28 @@ from typing import Any
 import numpy as np
 
 import linattn_golden
-from linattn.record import Variant
-from linattn.variants import variant as find
+from linattn.record import Input, Variant
+from linattn.variants import VARIANTS
 from linattn_golden import Case
 from linattn_spec import drawn
 from linattn_spec.emulated import Kernel, kernels
 from linattn_spec.mistakes.record import Call, call_of
+from linattn_spec.parts import uses
+from linattn_spec.ways import channels, is_log_decay
 
-CALIBRATED = tuple(
-    find(name)
-    for name in (
-        "softmax_attention",
-        "linear_attention",
-        "normalised_linear_attention",
-        "retention",
-        "simple_gla",
-        "gla",
-        "delta_rule",
-        "gated_delta_rule",
-        "kda",
-    )
-)  # the variants of which the emulated kernels know all ways to compute them
 TOKENS = (7, 16, 33, 64, 64, 100, 128, 150)
 WIDTHS = (1, 2, 3, 4, 8, 16, 24, 32)
+FEW = {"J": (1, 2, 3), "L": (1, 3, 6, 10), "R": (1, 2, 4), "W": (1, 2, 3, 4)}  # of axes that are never wide
 WIDE, SHORT = (64, 128), (16, 64)  # in few settings: they take longest
 OFTEN_WIDE = 0.08
-LONG = {40: 4096, 20: 1024}  # every 40th setting, every 20th
+LONG = {4096: 0.025, 1024: 0.025}  # in how many of the settings
 NARROW = (8, 16)  # where sequences are long
 SIGNS = ("bell", "positive")  # positive sums grow, those of both signs bring normalisers near zero
 UNIT_KEYS = ("unit", "unit", "short-unit")
 GATES = ("slow", "slow", "mild", "medium-f32", "strong", "spike-f32", "reset", "zero")
 CONSTANT_GATES = ("slow", "slow", "mild", "medium-f32", "zero")
 STRENGTHS = ("strength", "strength-to-2", "one")
+SHARES = ("strength", "strength", "one")
 NUMBERS = {"scale": (1.0, 0.25, 2.0), "eps": (0.0, 2.0**-20)}
 
 
@@ -60,7 +50,7 @@ class Setting:
 
     @property
     def is_long(self) -> bool:
-        return self.tokens in LONG.values()
+        return self.tokens in LONG
 
     @cached_property
     def call(self) -> Call:
@@ -69,7 +59,8 @@ class Setting:
 
     @cached_property
     def kernels(self) -> list[Kernel]:
-        strongest_gate = float(np.min(self.call.inputs.get("log_decay", 0.0)))
+        gates = [self.call.inputs[item.name] for item in self.variant.inputs if is_log_decay(item)]
+        strongest_gate = min((float(np.min(x)) for x in gates), default=0.0)
         return kernels(self.variant, self.form, self.tokens, strongest_gate)
 
 
@@ -85,35 +76,52 @@ def enough(runs: int, profiles: int) -> Iterator[Setting]:
 def setting(number: int) -> Setting:
     """The same one for a number on every machine. As many in a row as there are variants are all of them."""
     chance = random.Random(number)
-    variant = CALIBRATED[number % len(CALIBRATED)]
+    variant = VARIANTS[number % len(VARIANTS)]
     causal = [form for form in variant.forms if form != "bidirectional"]
-    form = causal[number // len(CALIBRATED) % len(causal)]
-    tokens = next((length for n, length in LONG.items() if number % n == n - 1), 0)
-    if form == "parallel" and variant.has("beta"):
-        tokens = 0  # nobody takes thousands of tokens of a delta rule at once
-    fields = dict(sizes(chance, variant, tokens)) | dict(draws(chance, variant))
+    form = causal[number // len(VARIANTS) % len(causal)]
+    tokens = chance.choices([*LONG, 0], [*LONG.values(), 1 - sum(LONG.values())])[0]
+    if form == "parallel" and not at_once(variant):
+        tokens = 0
+    fields = sizes(chance, variant, tokens) | dict(draws(chance, variant))
     start = {"initial_state": "drawn"} if chance.random() < 0.5 else {}
     return Setting(number, variant, form, drawn.case(variant, drawn.scenario(fields | start | {"seed": number})))
 
 
-def sizes(chance: random.Random, variant: Variant, tokens: int) -> Iterator[tuple[str, int]]:
-    lengths, widths = (SHORT, WIDE) if chance.random() < OFTEN_WIDE else (TOKENS, WIDTHS)
+def at_once(variant: Variant) -> bool:
+    """Whether anybody takes thousands of tokens at once: not of a delta rule, nor with weights of many kinds."""
+    many = channels(variant, dict.fromkeys(drawn.axes_of(variant), 2)) > 1
+    return not (many or uses(variant, "unit_lower_solve") or uses(variant, "over_levels"))
+
+
+def sizes(chance: random.Random, variant: Variant, tokens: int) -> dict[str, int]:
+    square = any(item.axes.endswith("K K") for item in variant.state)
+    lengths, widths = (SHORT, WIDE) if chance.random() < OFTEN_WIDE and not square else (TOKENS, WIDTHS)
     heads = 1 if tokens else 2
-    yield from {"B": 1, "T": tokens or chance.choice(lengths), "Hq": heads, "Hk": heads, "Hv": heads}.items()
-    yield from (
-        (axis, chance.choice(NARROW if tokens else widths)) for axis in drawn.axes_of(variant)[len(drawn.COMMON) :]
-    )
+    common = {"B": 1, "T": tokens or chance.choice(lengths), "Hq": heads, "Hk": heads, "Hv": heads}
+    own = drawn.axes_of(variant)[len(drawn.COMMON) :]
+    while True:
+        found = common | {axis: chance.choice(FEW.get(axis, NARROW if tokens else widths)) for axis in own}
+        if drawn.fits(variant, found):
+            return found
 
 
 def draws(chance: random.Random, variant: Variant) -> Iterator[tuple[str, Any]]:
     """The names of draws. What a variant has of its own is drawn as is typical of it."""
-    sign = chance.choice(SIGNS)
-    keys = chance.choice(UNIT_KEYS) if variant.has("beta") else sign
-    names = {"q": sign, "k": keys, "v": sign, "beta": chance.choice(STRENGTHS)}
+    sign, keys = chance.choice(SIGNS), chance.choice(UNIT_KEYS)
     for item in variant.inputs:
-        if item.name == "log_decay":
-            yield item.name, chance.choice(CONSTANT_GATES if item.time is None else GATES)
-        elif item.name in names:
-            yield item.name, names[item.name]
-        elif item.name in NUMBERS and chance.random() < 0.5:
-            yield item.name, chance.choice(NUMBERS[item.name])
+        choice = choices(item, sign, keys)
+        if choice and (item.axes or chance.random() < 0.5):
+            yield item.name, chance.choice(choice)
+
+
+def choices(item: Input, sign: str, keys: str) -> tuple[Any, ...]:
+    if item.name in NUMBERS:
+        low = (item.domain or (-np.inf, np.inf))[0]
+        return tuple(number for number in NUMBERS[item.name] if number >= low)
+    if is_log_decay(item):
+        return CONSTANT_GATES if item.time is None else GATES
+    if item.role == "data" and item.typical in ("bell", "positive", "unit"):
+        return (keys if item.typical == "unit" else sign,)
+    if item.typical == "strength" and item.domain:
+        return STRENGTHS if item.domain[1] > 1 else SHARES
+    return ()

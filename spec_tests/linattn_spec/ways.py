@@ -1,0 +1,83 @@
+"""The ways in which the reference computes in noise where a form is promised: each strays as kernels of its kind do.
+
+A closed form sums terms that the recurrence never holds. In a delta rule the writes of a chunk much longer than K
+contradict each other: the triangular system takes back what it has summed, and digits are lost. Kernels multiply
+with its inverse, whose rounding no later write corrects, as it would in a substitution. Under a normaliser terms
+cancel whose sum the recurrence holds as one small number: a pole for one order of summation is none for the other.
+A chunk, in turn, rounds the state less often. So the larger noise counts, element by element, and a token is
+undetermined where any of them says so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import isqrt
+from typing import Any
+
+import numpy as np
+
+from linattn.numbers import noise
+from linattn.record import Input, Variant
+from linattn_spec.parts import by_inverse, by_logarithms, uses, with_parts
+
+CHUNK = 64  # tokens that a form takes at once, and over which it sums log decays
+WHOLE = 256  # the same of the parallel form
+WEIGHTS = 2**24  # of pairs of tokens, held at once: where there are more, the parallel form takes fewer tokens
+
+
+@dataclass(frozen=True)
+class Way:
+    """How the reference computes."""
+
+    variant: Variant
+    form: str
+    chunk_size: int = CHUNK
+    differences: bool = False  # of cumulative sums, where log decays are no input but computed inside
+
+
+def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int]) -> list[Way]:
+    """Those whose noise counts where ``form`` is promised. ``copies`` of every weight are computed at once."""
+    if form in ("recurrent", "bidirectional"):
+        return [Way(variant, form)]
+    chunk = CHUNK
+    if form == "parallel":
+        chunk = max(CHUNK, min(WHOLE, isqrt(WEIGHTS // (copies * channels(variant, sizes)))))
+    closed = [variant]
+    for part, way in (("unit_lower_solve", by_inverse), ("softmax_over_time", by_logarithms)):
+        closed += [with_parts(variant, **{part: way})] * uses(variant, part)
+    computed = uses(variant, "decays") and not any(map(is_log_decay, variant.inputs))
+    found = [Way(variant, "recurrent")]
+    for one in closed:
+        found += [Way(one, "chunkwise", chunk, differences) for differences in (False, True)[: 1 + computed]]
+    return found
+
+
+def channels(variant: Variant, sizes: Mapping[str, int]) -> int:
+    """How many weights a pair of tokens has: those with decays or stabilisers of their own."""
+    if not (uses(variant, "decays") or uses(variant, "stabilised")):
+        return 1
+    decays = (item.axes for item in variant.inputs if is_log_decay(item))
+    stabilisers = (item.axes for item in variant.state if item.kind == "log" and "P" not in item.axes.split())
+    return max((sizes.get(axes.split()[-1], 1) for axes in (*decays, *stabilisers)), default=1)
+
+
+def is_log_decay(item: Input) -> bool:
+    """Whether kernels add it up over a chunk."""
+    return item.kind == "log" and item.domain == (-np.inf, 0)
+
+
+def with_noise(variant: Variant, name: str, x: Any, arithmetic: noise.Arithmetic) -> Any:
+    if not np.ndim(x):
+        return x
+    if not variant.has(name) or not is_log_decay(item := variant.input(name)):
+        return noise.noisy(x, arithmetic)
+    if item.time is None:
+        return noise.noisy_constant_log_decay(x, arithmetic)
+    return noise.noisy_log_decay(x, arithmetic, axis=item.time)
+
+
+def with_all_axes(variant: Variant, name: str, x: Any, leading: int) -> Any:
+    """A parameter per head has no batch: the axis of the samples must not stand in its place."""
+    if not np.ndim(x) or not variant.has(name):
+        return x
+    missing = leading + len(variant.input(name).axes.split()) - np.ndim(x)
+    return x.reshape((1,) * max(missing, 0) + np.shape(x))
