@@ -121,19 +121,6 @@ def turn(real: Array, imag: Array, angle: Array) -> tuple[Array, Array]:
     return cos * real - sin * imag, sin * real + cos * imag
 
 
-def rotate(x: Array, angle: Array) -> Array:
-    """Neighbouring channels 2 r and 2 r + 1 turned by angle[r]; channels without an angle stay as they are."""
-    width = 2 * angle.shape[-1]
-    if width > x.shape[-1]:
-        raise ValueError(
-            f"angle must have at most one channel for two of a key; got {angle.shape[-1]} for {x.shape[-1]}"
-        )
-    pairs = np.stack(turn(x[..., 0:width:2], x[..., 1:width:2], angle), axis=-1)
-    turned = pairs.reshape(*pairs.shape[:-2], width)
-    rest = x[..., width:]
-    return np.concatenate([turned, np.broadcast_to(rest, turned.shape[:-1] + rest.shape[-1:])], axis=-1)
-
-
 def unit_lower_solve(L: Array, B: Array) -> Array:
     """The X with X + L X = B for a strictly lower-triangular L, by forward substitution: never ill-posed."""
     rows = [B[..., :1, :]]

@@ -84,7 +84,7 @@ def case(variant: Variant, text: str) -> Case:
     seed = fields.pop("seed", "0")
     start = fields.pop("initial_state", None)
     numbers = {i.name: number(i.name, fields.pop(i.name)) for i in variant.inputs if not i.axes and i.name in fields}
-    kinds = {i.name: known(i.name, fields.pop(i.name, i.typical)) for i in variant.inputs if i.axes}
+    kinds = {i.name: known(i.name, fields.pop(field_of(variant, i), i.typical)) for i in variant.inputs if i.axes}
     if fields or start not in (None, "drawn"):
         raise ValueError(f"{text}: {variant.name} has no {', '.join(fields) or f'initial_state={start}'}")
     key = {item.name: key_of(f"{seed}/{item.name}") for item in tensors(variant)}
@@ -99,6 +99,11 @@ def case(variant: Variant, text: str) -> Case:
         inputs={i.name: draw(i, kinds[i.name], dims, key[i.name]) for i in variant.inputs if i.axes},
         initial_state=state if start else None,
     )
+
+
+def field_of(variant: Variant, item: Input) -> str:
+    """The name of an input in the text of a case: an axis may have its own, such as the D of S4D."""
+    return f"input_{item.name}" if item.name in axes_of(variant) else item.name
 
 
 def parse(text: str) -> Iterator[tuple[str, str]]:

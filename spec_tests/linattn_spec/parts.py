@@ -50,21 +50,20 @@ def names_in(code: CodeType) -> Iterator[str]:
             yield from names_in(inner)
 
 
-def uses(variant: Variant, part: str) -> bool:
-    """Whether its closed form calls that function, itself or by others."""
-    return variant.parallel is not None and part in parts_of(variant.parallel)
+def uses(variant: Variant, part: str, outside: str = "") -> bool:
+    """Whether that name is in the code of its closed form or of what this calls, but for the function ``outside``."""
+    return variant.parallel is not None and part in names_of(variant.parallel, outside)
 
 
 @lru_cache(maxsize=1024)
-def parts_of(function: Callable[..., Any]) -> frozenset[str]:
-    """The names of all functions of the reference that it calls, itself or by others."""
+def names_of(function: Callable[..., Any], outside: str) -> frozenset[str]:
     waiting: list[Any] = [function]
     seen: set[Any] = set()
     names: set[str] = set()
     while waiting:
-        if (one := waiting.pop()) not in seen:
+        if (one := waiting.pop()) not in seen and one.__name__ != outside:
             seen.add(one)
-            names.update(name.rpartition(".")[2] for name, _ in called(one))
+            names.update(names_in(one.__code__))
             waiting += [inner for _, inner in called(one)]
     return frozenset(names)
 

@@ -93,7 +93,7 @@ def inputs(
     for item in variant.inputs:
         value = draw(kinds(item, item.name in without))
         if value is not None:
-            fields[item.name] = value
+            fields[drawn.field_of(variant, item)] = value
     if "initial_state" not in without and draw(st.booleans()):
         fields["initial_state"] = "drawn"
     seed = draw(st.integers(0, SEEDS - 1))

@@ -18,7 +18,7 @@ from linattn.numbers import noise
 from linattn.record import Variant
 from linattn_spec import relative
 from linattn_spec.profiles import BITS, SMALLEST, Profile
-from linattn_spec.ways import CHUNK, WHOLE, Way, ways, with_all_axes, with_noise
+from linattn_spec.ways import CHUNK, WHOLE, Way, is_log_decay, ways, with_all_axes, with_noise
 
 LIMITS = {
     "rms": 3.0,
@@ -82,7 +82,8 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
         return noise.deviations(lambda x: relative.alike(variant, compute(x, way), values), noisy, values)
 
     copies = samples * int(np.prod(arranged.leading))
-    found = [units_of(profile, values, strayed(way)) for way in ways(variant, form, copies, sizes)]
+    finite = all(np.isfinite(numbers[item.name]).all() for item in variant.inputs if is_log_decay(item))
+    found = [units_of(profile, values, strayed(way)) for way in ways(variant, form, copies, sizes, finite)]
     units = {name: np.max([one[name] for one in found], axis=0) for name in values}
     return Truth(*(merged(variant, x, arranged.groups) for x in relative.meant(variant, values, units)))
 

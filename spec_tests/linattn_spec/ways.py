@@ -31,11 +31,13 @@ class Way:
     variant: Variant
     form: str
     chunk_size: int = CHUNK
-    differences: bool = False  # of cumulative sums, where log decays are no input but computed inside
+    differences: bool = False  # of cumulative sums: it is not the log decays that err, but what is computed of them
 
 
-def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int]) -> list[Way]:
-    """Those whose noise counts where ``form`` is promised. ``copies`` of every weight are computed at once."""
+def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int], finite: bool = True) -> list[Way]:
+    """Those whose noise counts where ``form`` is promised. ``copies`` of every weight are computed at once; ``finite``
+    are the gates that have differences.
+    """
     if form in ("recurrent", "bidirectional"):
         return [Way(variant, form)]
     chunk = CHUNK
@@ -44,11 +46,16 @@ def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int]) -> 
     closed = [variant]
     for part, way in (("unit_lower_solve", by_inverse), ("softmax_over_time", by_logarithms)):
         closed += [with_parts(variant, **{part: way})] * uses(variant, part)
-    computed = uses(variant, "decays") and not any(map(is_log_decay, variant.inputs))
-    found = [Way(variant, "recurrent")]
-    for one in closed:
-        found += [Way(one, "chunkwise", chunk, differences) for differences in (False, True)[: 1 + computed]]
-    return found
+    computed = [False, True] if finite and differs(variant) else [False]
+    return [Way(variant, "recurrent"), *(Way(one, "chunkwise", chunk, own) for one in closed for own in computed)]
+
+
+def differs(variant: Variant) -> bool:
+    """Whether errors of cumulative sums are others than those of log decays: they are computed inside, or are also used
+    alone, as in 1 - exp(log_decay).
+    """
+    given = any(map(is_log_decay, variant.inputs))
+    return uses(variant, "decays") and (not given or uses(variant, "exp", outside="decays"))
 
 
 def channels(variant: Variant, sizes: Mapping[str, int]) -> int:
@@ -68,8 +75,10 @@ def is_log_decay(item: Input) -> bool:
 def with_noise(variant: Variant, name: str, x: Any, arithmetic: noise.Arithmetic) -> Any:
     if not np.ndim(x):
         return x
-    if not variant.has(name) or not is_log_decay(item := variant.input(name)):
+    decays = variant.has(name) and is_log_decay(variant.input(name)) and not arithmetic.decays_by_differences
+    if not decays:
         return noise.noisy(x, arithmetic)
+    item = variant.input(name)
     if item.time is None:
         return noise.noisy_constant_log_decay(x, arithmetic)
     return noise.noisy_log_decay(x, arithmetic, axis=item.time)

@@ -7,8 +7,8 @@ r"""LightNet: gated linear attention whose gates make each channel a softmax ove
     o_t &= \sigma\, S_t^\top q_t
 
 What is kept and what is written add up to 1 in each channel. The state has y as y = m + log n, with the largest key
-so far m and the total weight n relative to it. fla has y itself, and where all tokens so far are masked its NaN is
-set to 0.
+so far m and the total weight n relative to it. fla has y itself; up to and with the first token that has a weight its
+log decay is 0.
 """
 
 from dataclasses import replace
@@ -65,5 +65,5 @@ VARIANT = Variant(
             "the recurrence as in fla's layer LightNetAttention",
         ),
     ),
-    aliases={"fla": "LightNetAttention (layer), gla with g and k from a log-cumulative-sum-exp"},
+    aliases={"fla": "lightnet (state: S and y), LightNetAttention (layer)"},
 )

@@ -22,7 +22,7 @@ from linattn.variants.rnn import PRE_ACTIVATION, RECURRENT
 
 
 def step(h, c, x_i, x_f, x_g, x_o, R_i, R_f, R_g, R_o):
-    """The equations of ``torch.nn.LSTM``."""
+    """Beck et al., equations (2)-(7), with tanh; the equations of ``torch.nn.LSTM``."""
     i, f, o = (sigmoid(x + times(R, h)) for x, R in ((x_i, R_i), (x_f, R_f), (x_o, R_o)))
     g = np.tanh(x_g + times(R_g, h))
     c = f * c  # DECAY
@@ -54,7 +54,13 @@ VARIANT = Variant(
         "C2  R = 0 in all places makes the cell a linear recurrence with decays f and inputs i g.",
     ),
     sources=(
-        Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "the LSTM from which minLSTM comes"),
+        Source(
+            "xLSTM: Extended Long Short-Term Memory",
+            "Beck et al.",
+            2024,
+            "2405.04517",
+            "section 2.1, equations (2)-(7): the review of the LSTM",
+        ),
     ),
     aliases={"onnx": "LSTM (gates in the order i, o, f, c)", "torch": "LSTM (gates in the order i, f, g, o)"},
 )

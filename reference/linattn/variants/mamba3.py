@@ -8,8 +8,8 @@ r"""Mamba-3: Mamba-2 with keys and queries that turn, and a write that weighs a 
     o_t &= S_t^\top \tilde q_t + D v_t
 
 The paper's names: B = k, C = q, x = v, g = dt A, theta = the angle already times dt; lambda is ``trap``, after its
-sigmoid. R turns the channels 2r and 2r + 1 by angle r; channels without an angle stay. The norms and biases of B and
-C come before, the gate silu(z) after. The authors' code keeps phi modulo one turn; its state is the transpose of ours.
+sigmoid. R turns the channels 2r and 2r + 1 by angle r, the others stay; the paper's equation turns by -theta. Norms
+and biases of B and C come before, silu(z) after. The code keeps phi modulo one turn; its state is our transpose.
 """
 
 from dataclasses import replace
@@ -24,7 +24,7 @@ from linattn.variants import mamba, simple_gla
 
 
 def step(S, phase, key, value, q, k, v, log_decay, dt, trap, angle, D):
-    """Lahoti et al., ``mamba3_siso_step_ref`` of their code."""
+    """Lahoti et al., equation (11), and ``mamba3_siso_step_ref`` of their code."""
     phase = phase + angle
     q, k = rotate(q, phase), rotate(k, phase)
     alpha = np.exp(log_decay)
@@ -93,7 +93,7 @@ VARIANT = Variant(
             "Lahoti et al.",
             2026,
             "2603.15569",
-            "the recurrence as in the tests of the authors' code",
+            "propositions 1 and 4, equations (5), (6) and (11)",
         ),
     ),
     aliases={"mamba_ssm": "mamba3_siso_combined (trap before its sigmoid, angle before tanh, pi and dt)"},

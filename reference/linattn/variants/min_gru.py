@@ -48,6 +48,6 @@ VARIANT = Variant(
         "C3  Every channel is a weighted mean of its candidates and of its initial value.",
         "C4  z = 1 - exp(log_decay) is HGRN.",
     ),
-    sources=(Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "section 3.1, minGRU"),),
-    aliases={},
+    sources=(Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "minGRU as in minGRU-pytorch"),),
+    aliases={"minGRU-pytorch": "minGRU (positive candidates)"},
 )

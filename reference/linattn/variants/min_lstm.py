@@ -52,6 +52,6 @@ VARIANT = Variant(
         "C4  Every channel is a weighted mean of its candidates and of its initial value.",
         "C5  f = 1 - z, i = z is minGRU.",
     ),
-    sources=(Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "section 3.2, minLSTM"),),
-    aliases={},
+    sources=(Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "minLSTM as in minGRU-pytorch"),),
+    aliases={"minGRU-pytorch": "minLSTM (positive candidates)"},
 )

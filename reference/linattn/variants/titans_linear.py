@@ -9,8 +9,8 @@ r"""Titans with a linear memory: gradient descent on the error of recall, with m
 The paper's names: M = S for the memory, S = R for the momentum ("surprise"), 1 - alpha for what is alpha here. The
 loss is half the squared error, so that eta = 0 is the delta rule with beta = theta. With the paper's equation (12),
 which has no half, theta counts twice; its equation (17) again has the gradient without the 2. The error is that of
-the undecayed memory. fla's layer has a normalisation inside the loss, targets v - k and gradients at the start of a
-chunk, which the linear memory of the paper's recurrence has not.
+the undecayed memory. fla's ``momentum_delta_rule`` is this with p = k; its ``titans_linear`` has a normalisation
+inside the loss, targets v - k and gradients at the start of a chunk.
 """
 
 from dataclasses import replace
@@ -84,5 +84,5 @@ VARIANT = Variant(
             "equations (8)-(18)",
         ),
     ),
-    aliases={"fla": "titans_linear (naive, with a layer norm in the loss)"},
+    aliases={"fla": "momentum_delta_rule (p = k, beta = 1, eta = theta, M = -R)"},
 )

@@ -15,6 +15,8 @@ from torch.nn import functional
 from transformers.models.kimi_linear import modeling_kimi_linear as kimi_linear
 from transformers.models.mamba2 import modeling_mamba2 as mamba2
 from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next
+from transformers.models.rwkv import modeling_rwkv as rwkv
+from transformers.models.xlstm import modeling_xlstm as xlstm
 
 from linattn_spec.backend import Backend
 
@@ -139,3 +141,31 @@ backend.implements("simple_gla", "chunkwise", vjp="autograd", **MAMBA2)(
 backend.implements("simple_gla", "recurrent", profiles=("fp32", "bf16", "fp16"), **MAMBA2)(
     tokens(inspect.unwrap(mamba2.mamba2_selective_state_update))
 )
+
+
+def wkv(k, v, log_decay, u, initial_state):
+    """RWKV-4. Heads and channels are one axis there, and the decay is exp(-exp(time_decay))."""
+    state = None if initial_state is None else [x.flatten(1) for x in initial_state]
+    decay, bonus = (-log_decay).log().flatten(), u.flatten()
+    output, state = rwkv.rwkv_linear_attention_cpu(decay, bonus, k.flatten(2), v.flatten(2), state, return_state=True)
+    return output.unflatten(2, k.shape[2:]), tuple(x.unflatten(1, k.shape[2:]) for x in state)
+
+
+def mlstm(function: Callable[..., Any]) -> Callable[..., Any]:
+    """xLSTM takes the forget gate before its sigmoid, and chunks of one size alone. Its eps is not part of mLSTM."""
+
+    def call(q, k, v, log_decay, log_input, initial_state):
+        forget = log_decay - (-log_decay.expm1()).log()
+        state = dict(zip(("c_initial", "n_initial", "m_initial"), initial_state or (), strict=False))
+        chunk = max(size for size in range(1, 17) if q.shape[2] % size == 0)
+        return function(q, k, v, log_input, forget, **state, return_last_states=True, eps=0.0, chunk_size=chunk)
+
+    return call
+
+
+backend.implements("rwkv4", "recurrent", "Hk == Hv", vjp="autograd")(wkv)
+for _form, _name in (
+    ("recurrent", "mlstm_recurrent_sequence_native"),
+    ("chunkwise", "mlstm_chunkwise_native_autograd"),
+):
+    backend.implements("mlstm", _form, UNGROUPED, layout="BHTD")(mlstm(getattr(xlstm, _name)))

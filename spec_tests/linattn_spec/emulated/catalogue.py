@@ -59,7 +59,7 @@ def scaled(variant: Variant, chunk: int) -> list[Kernel]:
 def otherwise(variant: Variant, chunk: int) -> list[Kernel]:
     """By other ways to compute a part, where the closed form has it."""
     return scaled(variant, chunk) + [
-        Kernel(name, chunk, parts={part: way}) for name, (part, way) in OTHERWISE.items() if uses(variant, part)
+        Kernel(name, chunk, parts=(way,)) for name, way in OTHERWISE.items() if uses(variant, way[0])
     ]
 
 
@@ -76,21 +76,17 @@ def gated(variant: Variant, chunk: int, strongest_gate: float) -> list[Kernel]:
     """Gates of -inf have no differences, and strong ones no factors."""
     if strongest_gate == float("-inf"):
         return []
-    found = []
-    if uses(variant, "decays"):
-        for name, way in WAYS.items():
-            found += [Kernel(name, chunk, parts={"decays": way})]
-    if uses(variant, "stabilised"):
-        found += [Kernel("weights by differences of sums", chunk, parts={"stabilised": routes.stabilised_differences})]
+    found = [Kernel(name, chunk, parts=(way,)) for name, way in DIFFERENCES.items() if uses(variant, way[0])]
     if strongest_gate >= -1 and variant.parallel in FACTORED:
-        parts = {"decays": routes.factors, "products": routes.products_of_factors}
+        parts = ("decays", routes.factors), ("products", routes.products_of_factors)
         found += [Kernel("gates as factors", 16, parts=parts)]
     return found + multiplied(variant, chunk)
 
 
-WAYS = {
-    "gates as differences of sums": routes.differences,
-    "gates as differences of sums in base 2": routes.base_2,
+DIFFERENCES: dict[str, tuple[str, Callable[..., Any]]] = {
+    "gates as differences of sums": ("decays", routes.differences),
+    "gates as differences of sums in base 2": ("decays", routes.base_2),
+    "weights as differences of sums": ("stabilised", routes.stabilised_differences),
 }
 
 
@@ -98,4 +94,4 @@ def multiplied(variant: Variant, chunk: int) -> list[Kernel]:
     """Of the same gate at every token."""
     gates = [item for item in variant.inputs if item.name in ("log_decay", "slope")]
     constant = gates and uses(variant, "decays") and all(item.time is None for item in gates)
-    return [Kernel("gates as powers", chunk, parts={"decays": routes.powers})] if constant else []
+    return [Kernel("gates as powers", chunk, parts=(("decays", routes.powers),))] if constant else []

@@ -1,7 +1,7 @@
 """A kernel: the forms of the reference in emulated arithmetic, with all the freedom that an implementation has."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +24,7 @@ class Kernel:
     name: str
     chunk: int = 0  # 0: token by token
     order: str = ""  # of the terms of a sum: "forwards" or "backwards", one by one; "": as NumPy pleases
-    parts: Mapping[str, Callable[..., Any]] = field(default_factory=dict)  # of the closed form: see ``with_parts``
+    parts: tuple[tuple[str, Callable[..., Any]], ...] = ()  # of the closed form, other than its own
     step: Callable[..., Any] | None = None  # None: that of the record
     scaled_queries: bool = False  # the scale multiplies the queries, not what they read
     fused: bool = False  # nothing is rounded but operands of contractions, and the state after each token
@@ -60,7 +60,7 @@ class Kernel:
     def exchanged(self, variant: Variant, profile: Profile) -> Variant:
         """The same two functions with other ways to compute their parts."""
         step, bits = self.step or variant.step, profile.bits if self.fused else self.state_bits
-        return replace(with_parts(variant, **self.parts), step=with_state_bits(step, bits) if bits else step)
+        return replace(with_parts(variant, **dict(self.parts)), step=with_state_bits(step, bits) if bits else step)
 
 
 def with_state_bits(step: Callable[..., Any], bits: int) -> Callable[..., Any]:

@@ -73,11 +73,10 @@ def pairs(decay: Any, write: Any) -> tuple[Any, Any]:
     last = size - size % 2
     odd = pairs(*joined((decay[0:last:2], write[0:last:2]), (decay[1::2], write[1::2])))
     inner = joined(tuple(x[: (size - 1) // 2] for x in odd), (decay[2::2], write[2::2]))
-    even = (np.concatenate([x[:1], rest]) for x, rest in zip((decay, write), inner, strict=True))
-    return tuple(
-        np.concatenate([x, y])[np.argsort([*range(0, size, 2), *range(1, size, 2)])]  # type: ignore[return-value]
-        for x, y in zip(even, odd, strict=True)
-    )
+    even = tuple(np.concatenate([x[:1], rest]) for x, rest in zip((decay, write), inner, strict=True))
+    order = np.argsort([*range(0, size, 2), *range(1, size, 2)])
+    decay, write = (np.concatenate(both)[order] for both in zip(even, odd, strict=True))
+    return decay, write
 
 
 def with_tokens_first(decay: Any, write: Any, axis: int) -> tuple[Any, Any]:

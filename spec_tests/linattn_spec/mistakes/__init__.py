@@ -12,10 +12,12 @@ from linattn_spec.mistakes.complex_decays import COMPLEX_DECAYS
 from linattn_spec.mistakes.complex_states import COMPLEX_STATES
 from linattn_spec.mistakes.corrected_cache import CORRECTED_CACHE
 from linattn_spec.mistakes.decays import DECAYS
+from linattn_spec.mistakes.denominators import DENOMINATORS
 from linattn_spec.mistakes.distances import DISTANCES
 from linattn_spec.mistakes.entries import BATCH
 from linattn_spec.mistakes.erase_gates import ERASE_GATES
 from linattn_spec.mistakes.erase_keys import ERASE_KEYS
+from linattn_spec.mistakes.exponential_weights import EXPONENTIAL_WEIGHTS
 from linattn_spec.mistakes.gated_scans import GATED_SCANS
 from linattn_spec.mistakes.gates import GATES
 from linattn_spec.mistakes.gates_inside import GATES_INSIDE
@@ -47,6 +49,9 @@ from linattn_spec.mistakes.scale import SCALE
 from linattn_spec.mistakes.scan_inputs import SCAN_INPUTS
 from linattn_spec.mistakes.scans import SCANS
 from linattn_spec.mistakes.sequences import SEQUENCES
+from linattn_spec.mistakes.slots import SLOTS
+from linattn_spec.mistakes.slstm_cells import SLSTM_CELLS
+from linattn_spec.mistakes.stabilised import STABILISER
 from linattn_spec.mistakes.step_sizes import STEP_SIZES
 from linattn_spec.mistakes.taps import TAPS
 from linattn_spec.mistakes.trapezoid import TRAPEZOID
@@ -105,6 +110,11 @@ MISTAKES: tuple[Mistake, ...] = (
     + RETNET_NORM
     + TRAPEZOID
     + SEQUENCES
+    + STABILISER
+    + EXPONENTIAL_WEIGHTS
+    + DENOMINATORS
+    + SLOTS
+    + SLSTM_CELLS
 )
 
 

@@ -13,8 +13,8 @@ COMPLEX = ("x per token", "h_real", "h_imag")
 Token = dict[str, Array]
 
 
-def read_after(change: Callable[[tuple, tuple, Token], Any]) -> Callable[[Call], Results]:
-    """Another output: ``change(state, read, token)``; ``read(state)`` is what the token reads of a state."""
+def read_after(change: Callable[[tuple, Callable[[tuple], Array], Token], Array]) -> Callable[[Call], Results]:
+    """Another output: ``change((before, after), read, token)``; ``read(state)`` is what the token reads of a state."""
 
     def changed(step: Any, state: tuple, token: Token) -> Any:
         def read(some: tuple) -> Array:

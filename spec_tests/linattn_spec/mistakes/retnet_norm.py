@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from linattn.algebra import read, rotate
+from linattn.algebra import read
+from linattn.rotary import rotate
 from linattn_spec.mistakes.record import Array, Call, Mistake, Results, with_step
 
 Token = dict[str, Array]

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from linattn.algebra import rotate
+from linattn.rotary import rotate
 from linattn_spec.mistakes.angles import negated
 from linattn_spec.mistakes.named_states import states_of, with_final_states, with_states
 from linattn_spec.mistakes.record import (

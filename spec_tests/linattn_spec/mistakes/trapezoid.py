@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from linattn.algebra import dot, outer, read, rotate
+from linattn.algebra import dot, outer, read
+from linattn.rotary import rotate
 from linattn_spec.mistakes.named_states import states_of, with_final_states, with_states
 from linattn_spec.mistakes.record import Array, Call, Mistake, Results, with_inputs, with_step
 

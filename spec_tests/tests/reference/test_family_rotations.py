@@ -15,9 +15,10 @@ from rotations_and_scans import (
 )
 
 from linattn import forms, prefill
-from linattn.algebra import rotate, turn
+from linattn.algebra import turn
 from linattn.norms import rms_norm
 from linattn.numbers import field
+from linattn.rotary import rotate
 from linattn.variants import gateloop, mamba3, retnet
 
 EACH = each(ROTATIONS)
@@ -49,15 +50,6 @@ def test_turning_is_multiplying_by_a_complex_number():
     real, imag, angle = np.random.default_rng(0).normal(size=(3, 4))
     turned = turn(real, imag, angle)
     assert close(turned[0] + 1j * turned[1], (real + 1j * imag) * np.exp(1j * angle))
-
-
-def test_neighbouring_channels_turn_and_the_rest_stays():
-    x, angle = np.random.default_rng(0).normal(size=(2, 5)), np.array([0.5, 2.0])
-    turned = rotate(x, angle)
-    assert close(turned[:, 0:4:2] + 1j * turned[:, 1:4:2], (x[:, 0:4:2] + 1j * x[:, 1:4:2]) * np.exp(1j * angle))
-    assert np.array_equal(turned[:, 4], x[:, 4])
-    with pytest.raises(ValueError, match=r"^angle must have at most one channel for two of a key; got 3 for 5$"):
-        rotate(x, np.ones(3))
 
 
 def test_gateloop_is_a_recurrence_of_complex_numbers():

@@ -83,6 +83,24 @@ def test_log_decays_carry_the_error_of_a_cumulative_sum():
     assert np.abs(got / want - 1).max() < SURE
 
 
+def test_tokens_are_where_the_record_says():
+    """Gates of every entry, (T, K, V): the sum is over tokens, not over channels."""
+    log_decay = np.full((100, 2, 3), -1.0)
+    got = spread(noisy_log_decay(log_decay, FP32, axis=-3))
+    want = FP32.unit * THIRD * np.minimum(np.arange(100) + 1, 64)[:, None, None]
+    assert np.abs(got / want - 1).max() < SURE
+
+
+@pytest.mark.parametrize(("terms", "together"), [(np.full(50, 1 / 3), np.sum), (irrational(50), np.linalg.norm)])
+def test_the_errors_of_partial_sums_add_up(terms, together):
+    """After equal terms they are the same share of the sum, after others they know nothing of each other."""
+    terms = terms.astype(np.float32).astype(float)
+    sums = np.cumsum(terms)
+    rounded = np.where(sums.astype(np.float32) == sums, 0, sums)
+    got = spread(np.cumsum(noisy(terms, FP32), axis=-1))[-1]
+    assert abs(got / (FP32.unit * THIRD * together(rounded)) - 1) < SURE
+
+
 def test_a_promise_of_single_decays_has_no_such_error():
     exact = np.array([[-1.0], [-0.5], [-np.inf], [0.0]])
     x = noisy_log_decay(exact, Arithmetic(24, 24, gate_chunk=0))

@@ -66,6 +66,9 @@ def test_channels_beyond_the_angles_pass(pairing):
     part = rotary.rotate(X, ANGLES[:, :2], pairing)
     assert np.array_equal(part[:, 4:], X[:, 4:])
     assert np.array_equal(part[:, :4], rotary.rotate(X[:, :4], ANGLES[:, :2], pairing))
+    one = rotary.rotate(X[0], ANGLES[:, :2], pairing)  # by each of the angles
+    assert np.array_equal(one[0], part[0])
+    assert np.array_equal(one[:, 4:], np.broadcast_to(X[0, 4:], (4, 2)))
 
 
 @EACH_PAIRING

@@ -103,7 +103,7 @@ def emulated(kernel, profile):
 @pytest.mark.parametrize("variant", ["linear_attention", "gated_delta_rule"])
 @pytest.mark.parametrize(
     "kernel",
-    [Kernel("sums backwards", order="backwards"), Kernel("gates as differences of sums", 64, decays=differences)],
+    [Kernel("sums backwards", order="backwards"), Kernel("gates as differences", 64, parts=(("decays", differences),))],
     ids=lambda kernel: kernel.name,
 )
 def test_the_rounding_of_kernels_is_taken_for_no_mistake(kernel, variant, profile):

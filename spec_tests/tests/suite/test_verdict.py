@@ -8,6 +8,7 @@ from linattn_spec import PROFILES, Profile, verdict
 from linattn_spec.comparison import Comparison
 from linattn_spec.frameworks import typed
 from linattn_spec.profiles import SMALLEST
+from linattn_spec.ways import ways
 
 EACH_PROFILE = pytest.mark.parametrize("profile", PROFILES.values(), ids=lambda profile: profile.name)
 
@@ -49,6 +50,36 @@ def test_the_noise_of_an_element_is_at_least_that_of_its_row():
     units = verdict.unit(np.ones((1, 1, 2, 4)), spread, (0.0, 0.0))[0, 0]
     assert np.allclose(units[0], [1e-3, 0.5e-3, 0.5e-3, 0.5e-3])  # the row: the root of the mean of 1, 0, 0, 0
     assert np.array_equal(units[1], [0, 0, 0, 0])
+
+
+def test_the_parts_of_a_complex_number_share_their_rows():
+    """In another frame the error of one is that of the other."""
+    real, imag = "final_state/S_real", "final_state/S_imag"
+    values = {real: np.ones((1, 1, 2, 1)), imag: np.zeros((1, 1, 2, 1))}
+    spread = {name: np.zeros((2, 1, 1, 2, 1)) for name in values}
+    spread[real][:, 0, 0, 0, 0] = 1e-3, -1e-3
+    units = verdict.units_of(PROFILES["fp64"], values, spread)
+    assert np.allclose(units[real][0, 0, 0], 1e-3)
+    assert np.allclose(units[imag][0, 0, 0], 1e-3 / 2**0.5)
+    assert (units[imag][0, 0, 1] < 2.0**-52).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "copies", "width", "tokens"),
+    [
+        ("simple_gla", 16, 1024, 256),  # one weight for all channels
+        ("hadamard_gated_linear_attention", 16, 1024, 256),  # none: it is a scan
+        ("gla", 16, 4, 256),
+        ("gla", 16, 64, 128),
+        ("lightnet", 64, 16, 128),
+        ("gla", 64, 1024, 64),
+    ],
+)
+def test_the_parallel_form_takes_as_many_tokens_as_memory_allows(name, copies, width, tokens):
+    """2^24 numbers: a weight for every pair of tokens, every channel that has its own and every copy."""
+    variant = linattn.variant(name)
+    assert {one.chunk_size for one in ways(variant, "parallel", copies, {"K": width, "V": width})[1:]} == {tokens}
+    assert {one.chunk_size for one in ways(variant, "chunkwise", copies, {"K": width, "V": width})} == {64}
 
 
 @pytest.mark.parametrize(

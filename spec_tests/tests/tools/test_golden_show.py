@@ -73,7 +73,7 @@ def test_the_page_of_a_case_has_every_array_with_all_digits(capsys):
     ("case", "message"),
     [
         ("kda/nothing", "case must be one of kda/by-hand, kda/one-token, "),
-        ("nothing/long", "case must be one of alibi/..., "),
+        ("nothing/long", "case must be one of abc/..., alibi/..., "),
         ("nothing", "there is no case of 'nothing'"),
     ],
 )

@@ -42,7 +42,7 @@ def run(options: argparse.Namespace) -> int:
     print(f"{'variant':28} {'form':10} {'K':>4} " + "".join(f"{f'T={t}':>20}" for t in options.tokens))
     rows = []
     for name in options.variant or VARIANTS:
-        for form in ("recurrent", "chunkwise"):
+        for form in [form for form in ("recurrent", "chunkwise") if form in find(name).forms]:
             for width in options.width:
                 measured = list(measure(name, form, width, options.tokens))
                 cells = "".join(f"{m['us_per_token']:>10.1f} {m['mib']:>5.1f} MiB" for m in measured)

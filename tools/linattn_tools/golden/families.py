@@ -16,7 +16,7 @@ def exact(
     )
 
 
-FAMILIES = (
+FAMILIES: tuple[Scenario, ...] = (
     Scenario(
         "gates-saturated",
         LONG,
@@ -47,6 +47,8 @@ FAMILIES = (
         gradients=True,
         needs=("start",),
     ),
+    Scenario("state-float32", SHORT, "weights that bfloat16 does not hold", {"W": "bell-f32"}, needs=("W", "rho")),
+    Scenario("state-float32", SHORT, "sums that bfloat16 does not hold", {"S_cos": "bell-f32"}, needs=("S_cos",)),
     Scenario("wide-angles", LONG, "angles that turn within a few tokens", {"angle": "strength"}, needs=("position",)),
     Scenario(
         "short-removal-keys",

@@ -69,11 +69,14 @@ SCANS = (
         {**MEMORY, "S": "integers", "phase": "zero", "key": "one-hot", "value": "integers"}
         | {"dt": "strength-0-1-2", "trap": "half", "D": "integers"},
     ),
-    Scenario(
-        "forgets-the-largest",
-        SHORT,
-        "log decays of -inf, and a state so large that what is left of it would be seen",
-        {"log_decay": "never", "S": "large"},
-        needs=("phase", "eps"),
+    *(
+        Scenario(
+            "forgets-the-largest",
+            SHORT,
+            "log decays of -inf, and a state so large that what is left of it would be seen",
+            {"log_decay": "never", **dict.fromkeys(("S", "h", "h_real", "S_real"), "large")},
+            needs=needs,
+        )
+        for needs in (("phase", "eps"), ("trap",), ("h", "log_decay"), ("h_real",), ("S_real",))
     ),
 )

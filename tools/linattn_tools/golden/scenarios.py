@@ -9,7 +9,7 @@ from linattn.record import Input, Variant
 from linattn.variants import VARIANTS
 from linattn_golden import Case
 from linattn_golden.draws import Draw, key_of
-from linattn_spec.drawn import all_sizes, axes_of
+from linattn_spec.drawn import all_sizes, axes_of, tensors
 from linattn_tools.golden.families import FAMILIES
 from linattn_tools.golden.scans import SCANS
 from linattn_tools.golden.scenario import LONG, PER_TOKEN, SHORT, Scenario, gated
@@ -18,7 +18,7 @@ from linattn_tools.golden.weights import WEIGHTS
 BY_HAND = {"q": "count", "k": "one", "v": "count", "log_decay": "minus-one", "beta": "half", "S": "one", "z": "one"}
 BY_HAND |= {"keys": "one", "values": "count"}
 
-SCENARIOS = (
+SCENARIOS: tuple[Scenario, ...] = (
     Scenario("by-hand", "1 2 1 1 1 1 1", "small numbers of one channel: two tokens to compute on paper", BY_HAND),
     Scenario("one-token", "1 1 2 2 2 3 5", "one token from the empty state: a value to check by hand", initial=False),
     Scenario(
@@ -127,7 +127,7 @@ def all_cases(variants: Iterable[Variant] = VARIANTS) -> Iterator[Case]:
 
 
 def applies(variant: Variant, scenario: Scenario) -> bool:
-    has = {variant.name} | {item.name for item in (*variant.inputs, *variant.state)}
+    has = {variant.name} | {item.name for item in tensors(variant)}
     has |= {f"{item.name} per token" for item in variant.inputs if item.time is not None}
     arrays = {item.name for item in variant.inputs if item.axes} | {item.name for item in variant.state}
     if scenario.exact and not arrays <= set(scenario.draws):

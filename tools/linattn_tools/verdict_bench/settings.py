@@ -111,13 +111,15 @@ def draws(chance: random.Random, variant: Variant) -> Iterator[tuple[str, Any]]:
     for item in variant.inputs:
         choice = choices(item, sign, keys)
         if choice and (item.axes or chance.random() < 0.5):
-            yield item.name, chance.choice(choice)
+            yield drawn.field_of(variant, item), chance.choice(choice)
 
 
 def choices(item: Input, sign: str, keys: str) -> tuple[Any, ...]:
     if item.name in NUMBERS:
         low = (item.domain or (-np.inf, np.inf))[0]
         return tuple(number for number in NUMBERS[item.name] if number >= low)
+    if item.axes in ("V V", "D D"):
+        return ("unit",)  # larger matrices make a recurrence chaotic: nothing is determined after some tokens
     if is_log_decay(item):
         return CONSTANT_GATES if item.time is None else GATES
     if item.role == "data" and item.typical in ("bell", "positive", "unit"):
