@@ -141,6 +141,6 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "rising": lambda bits: bell(bits) + 3 * token_of(bits),
     "falling": lambda bits: bell(bits) - 3 * token_of(bits),
     "paused": paused,
-    "large": lambda bits: bell(bits) * 2.0**28,
+    "large": lambda bits: bell(bits) * 2.0**28,  # beyond float16: of states, which are kept in float32
     "every-fourth": lambda bits: (token_of(bits) % 4 == 2).astype(float),
 }

@@ -72,11 +72,6 @@ def all_sizes(variant: Variant, known: Mapping[str, int]) -> dict[str, int]:
     return {**known, **{axis: OTHERS + 2 * n for n, axis in enumerate(others)}}
 
 
-def fits(variant: Variant, dims: Mapping[str, int]) -> bool:
-    """Whether sizes go together as the record says."""
-    return not variant.sizes or bool(eval(variant.sizes, {"__builtins__": {}}, dict(dims)))
-
-
 def case(variant: Variant, text: str) -> Case:
     """The case that a scenario describes. Raises ``ValueError`` where it does not describe one of the variant."""
     fields = dict(parse(text))

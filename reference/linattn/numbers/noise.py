@@ -148,13 +148,16 @@ def noisy(array: Any, arithmetic: Arithmetic) -> Noisy:
 
 
 def noisy_log_decay(array: Any, arithmetic: Arithmetic, axis: int = -2) -> Noisy:
-    """Log decays, each with the error of a cumulative sum over the last ``gate_chunk`` tokens along that axis."""
+    """Log decays, each with the error of a cumulative sum over the last ``gate_chunk`` tokens along that axis. None
+    strays above 0, and 0 stays 0: rounding is monotonic, and to add 0 costs nothing.
+    """
     plain = noisy(array, arithmetic)
     total = np.cumsum(np.where(np.isfinite(plain), np.abs(plain), 0).view(np.ndarray), axis=axis)
     chunk, along = arithmetic.gate_chunk, np.moveaxis(total, axis, 0)
     along[chunk:] -= along[:-chunk].copy() if chunk else along
     values = np.asarray(plain)
-    return plain.adopt(values + arithmetic.unit * hashed(values, plain.keys[0]) * total)
+    strayed = values + arithmetic.unit * hashed(values, plain.keys[0]) * total
+    return plain.adopt(np.where(values == 0, values, np.minimum(strayed, 0)))
 
 
 def noisy_constant_log_decay(array: Any, arithmetic: Arithmetic) -> Noisy:

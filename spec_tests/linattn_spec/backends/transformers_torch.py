@@ -152,13 +152,15 @@ def wkv(k, v, log_decay, u, initial_state):
 
 
 def mlstm(function: Callable[..., Any]) -> Callable[..., Any]:
-    """xLSTM takes the forget gate before its sigmoid, and chunks of one size alone. Its eps is not part of mLSTM."""
+    """xLSTM takes the forget gate before its sigmoid, and whole chunks alone. Its eps is no part of mLSTM. Of half
+    precision nothing is promised: the recurrence rounds its writes to it, and chunks refuse it.
+    """
 
     def call(q, k, v, log_decay, log_input, initial_state):
         forget = log_decay - (-log_decay.expm1()).log()
-        state = dict(zip(("c_initial", "n_initial", "m_initial"), initial_state or (), strict=False))
+        S, z, m = initial_state or (None, None, None)
         chunk = max(size for size in range(1, 17) if q.shape[2] % size == 0)
-        return function(q, k, v, log_input, forget, **state, return_last_states=True, eps=0.0, chunk_size=chunk)
+        return function(q, k, v, log_input, forget, S, z, m, return_last_states=True, eps=0.0, chunk_size=chunk)
 
     return call
 
@@ -168,4 +170,4 @@ for _form, _name in (
     ("recurrent", "mlstm_recurrent_sequence_native"),
     ("chunkwise", "mlstm_chunkwise_native_autograd"),
 ):
-    backend.implements("mlstm", _form, UNGROUPED, layout="BHTD")(mlstm(getattr(xlstm, _name)))
+    backend.implements("mlstm", _form, UNGROUPED, profiles=("fp32",), layout="BHTD")(mlstm(getattr(xlstm, _name)))

@@ -13,7 +13,7 @@ from linattn.variants import gated_delta_rule, retention, simple_gla
 from linattn_spec.emulated import routes
 from linattn_spec.emulated.kernel import Kernel
 from linattn_spec.parts import by_inverse, by_logarithms, uses
-from linattn_spec.ways import WHOLE
+from linattn_spec.ways import CHUNK, WHOLE
 
 DELTA_RULES = ("delta_rule", "gated_delta_rule", "kda")
 FACTORED = (retention.parallel, simple_gla.parallel, gated_delta_rule.parallel)  # all decays are in their products
@@ -36,10 +36,21 @@ def recurrent(variant: Variant, tokens: int, strongest_gate: float) -> list[Kern
 
 
 def chunkwise(variant: Variant, tokens: int, strongest_gate: float) -> list[Kernel]:
-    found = [Kernel(f"chunks of {size}", size) for size in SIZES if tokens / MOST <= size < 2 * tokens]
+    sizes = [
+        size for size in SIZES if tokens / MOST <= size < 2 * tokens and (size <= CHUNK or not turns_keys(variant))
+    ]
+    found = [Kernel(f"chunks of {size}", size) for size in sizes]
     found += [Kernel("chunks of 16, sums forwards", 16, "forwards")]
     found += [Kernel("chunks of 64, sums backwards", 64, "backwards")]
     return found + otherwise(variant, 64) + gated(variant, 64, strongest_gate)
+
+
+def turns_keys(variant: Variant) -> bool:
+    """Whether the keys of a cache are the solution of a system: small where writes contradict each other, and the
+    longer the chunk, the fewer of its digits are left.
+    """
+    cache = any("P" in item.axes.split() for item in variant.state)
+    return cache and uses(variant, "unit_lower_solve")
 
 
 def parallel(variant: Variant, tokens: int, strongest_gate: float) -> list[Kernel]:

@@ -48,4 +48,4 @@ def scenarios(variant: Variant) -> Iterator[str]:
 
 def first_that_fits(variant: Variant, axes: list[str], choices: Iterable[tuple[int, ...]]) -> dict[str, int]:
     sizes = (dict(zip(axes, choice, strict=True)) for choice in choices)
-    return next(widths for widths in sizes if drawn.fits(variant, widths))
+    return next(widths for widths in sizes if variant.fits(widths))

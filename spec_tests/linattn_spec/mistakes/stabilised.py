@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,7 +37,7 @@ def stepped(change: Callable[[Variant, tuple, dict[str, Array]], Any]) -> Callab
 
 def not_rescaled(variant: Variant, state: tuple, token: dict[str, Array]) -> Any:
     after, _ = variant.step(*state, **token)
-    return variant.step(*with_m(variant, state, lambda m: np.maximum(m, m_of(variant, after))), **token)
+    return variant.step(*with_m(variant, state, partial(np.maximum, m_of(variant, after))), **token)
 
 
 def without_stabiliser(variant: Variant, state: tuple, token: dict[str, Array]) -> Any:
@@ -54,7 +55,7 @@ def kept_with_the_new_maximum(call: Call, windows: list[slice]) -> Any:
     for window in windows:
         after, _ = piece(call, window, state)
         top = m_of(call.variant, after)
-        state, output = piece(call, window, with_m(call.variant, state, lambda m, top=top: np.maximum(m, top)))
+        state, output = piece(call, window, with_m(call.variant, state, partial(np.maximum, top)))
         outputs.append(output)
     return state, outputs
 

@@ -82,9 +82,13 @@ def test_bits_are_those_of_philox_from_counter_1():
 
 @EACH_DRAW
 def test_every_dtype_holds_every_value(name):
-    """bfloat16, float16 and float32 for what is stored as BF16; float32 for the gates whose sums should round."""
+    """bfloat16, float16 (unless it ends too early) and float32 for what is stored as BF16; float32 for the
+    gates whose sums should round.
+    """
     values = drawn(name)
     dtypes = [np.float32] if name.endswith("f32") else [ml_dtypes.bfloat16, np.float16, np.float32]
+    if np.inf > RANGES[name][1] > float(np.finfo(np.float16).max):
+        dtypes = [dtype for dtype in dtypes if dtype != np.float16]
     for dtype in dtypes:
         assert np.array_equal(values.astype(dtype).astype(float), values)
 

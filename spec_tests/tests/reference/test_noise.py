@@ -83,6 +83,14 @@ def test_log_decays_carry_the_error_of_a_cumulative_sum():
     assert np.abs(got / want - 1).max() < SURE
 
 
+def test_no_decay_strays_beyond_one():
+    """Whatever came before: sqrt(1 - decay^2) must stay a number, and a token that keeps everything keeps it."""
+    x = np.asarray(noisy_log_decay(np.array([[-1e4], [0.0], [-1e-6]]), FP32))
+    assert (x <= 0).all()
+    assert (x[:, 1] == 0).all()
+    assert spread(x)[2] > 1e-6
+
+
 def test_tokens_are_where_the_record_says():
     """Gates of every entry, (T, K, V): the sum is over tokens, not over channels."""
     log_decay = np.full((100, 2, 3), -1.0)
