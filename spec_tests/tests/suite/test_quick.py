@@ -67,7 +67,7 @@ def test_what_could_not_be_judged_is_red():
 def test_beyond_the_declared_range_a_wrong_result_is_a_limit():
     results = linattn_spec.check(forgets_so_much_at_most, "simple_gla", layout="BHTD", log_decay_range=-5)
     beyond = {result.check.scenario for result in results if result.status == "limit"}
-    assert beyond == {"gates-never", "gates-strong", "gates-spike", "gates-reset", "exact"}
+    assert beyond == {"gates-never", "gates-strong", "gates-spike", "gates-reset", "exact", "forgotten"}
     with pytest.raises(AssertionError, match="gates-strong"):
         linattn_spec.check(forgets_so_much_at_most, "simple_gla", layout="BHTD")
 

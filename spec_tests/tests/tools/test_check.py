@@ -123,7 +123,7 @@ def test_selection(tmp_path, words, functions):
         ("no_module:backend", "No module named 'no_module'"),
         ("linattn:VARIANTS", "backend linattn:VARIANTS: expected a linattn_spec.Backend; got tuple"),
         ("numpy --variant gla --form bidirectional", "numpy implements nothing of what was selected"),
-        ("numpy --variant gla --variant glaa", "numpy has no variant 'glaa'; it has alibi, "),
+        ("numpy --variant gla --variant glaa", "numpy has no variant 'glaa'; it has abc, alibi, "),
         (
             "numpy --form recursive",
             "numpy has no form 'recursive'; it has bidirectional, chunkwise, parallel, recurrent",

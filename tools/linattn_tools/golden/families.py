@@ -40,6 +40,13 @@ FAMILIES: tuple[Scenario, ...] = (
         needs=(*PER_TOKEN, "v"),
     ),
     Scenario(
+        "forgotten-at-once",
+        "1 1 2 2 2 5 3",
+        "the same in one token, for outputs that are never 0: the memory alone shows it",
+        {"v": "zero", "log_decay": "never"},
+        needs=("metala",),
+    ),
+    Scenario(
         "mini-batches",
         LONG,
         "mini-batches of four tokens; the first goes on from the state, the last stays open",

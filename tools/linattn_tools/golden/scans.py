@@ -51,9 +51,9 @@ SCANS = (
     exact("exact-scan", "inputs in whole numbers, gates and decays 0 and 1", ("x", "h"), SCAN),
     exact(
         "exact-mean",
-        "two gates: the state is kept, and twice the mean of it and the input",
+        "two gates: the state is forgotten, and twice half of it is kept",
         ("x", "f", "i"),
-        {**SCAN, "f": "one", "i": "every-fourth"},
+        {**SCAN, "f": "every-fourth", "i": "one"},
     ),
     exact("exact-complex", "weights 0 and 1, eigenvalues 0 and 1", ("x", "h_real"), {**SCAN, **COMPLEX}),
     exact(

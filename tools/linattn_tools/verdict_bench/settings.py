@@ -101,7 +101,7 @@ def sizes(chance: random.Random, variant: Variant, tokens: int) -> dict[str, int
     own = drawn.axes_of(variant)[len(drawn.COMMON) :]
     while True:
         found = common | {axis: chance.choice(FEW.get(axis, NARROW if tokens else widths)) for axis in own}
-        if drawn.fits(variant, found):
+        if variant.fits(found):
             return found
 
 
