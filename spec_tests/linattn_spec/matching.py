@@ -45,6 +45,8 @@ class Signatures:
         return mistake in self.ids and bool(self.powers[self.ids.index(mistake)].sum() >= RESOLVED**2)
 
     def without(self, mistake: str) -> "Signatures":
+        if mistake not in self.ids:
+            return self
         keep = [n for n, name in enumerate(self.ids) if name != mistake]
         return Signatures(tuple(self.ids[n] for n in keep), self.values[keep], self.powers[keep])
 

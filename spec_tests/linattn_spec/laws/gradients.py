@@ -5,7 +5,7 @@ The unit of a gradient is what a backward pass of the reference strays in random
 """
 
 from collections.abc import Callable, Iterator
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -108,11 +108,14 @@ def unit(variant: Variant, profile: Profile, name: str, values: np.ndarray, spre
     return units
 
 
-def has_backward(function: Function) -> bool:
-    return function.vjp is not None
+def has_backward(function: Function, loss: str) -> bool:
+    """A loss on a state that is relative to another one depends on the choice of that, which is free."""
+    free = any(item.relative_to for item in find_variant(function.variant).state)
+    return function.vjp is not None and (loss == "output" or not free)
 
 
 LOSSES = {"gradient": "both", "gradient-output": "output", "gradient-state": "state"}
 GRADIENTS = tuple(
-    Law(kind, compare(loss), SCENARIOS, causal=True, applies=has_backward, bound=True) for kind, loss in LOSSES.items()
+    Law(kind, compare(loss), SCENARIOS, causal=True, applies=partial(has_backward, loss=loss), bound=True)
+    for kind, loss in LOSSES.items()
 )

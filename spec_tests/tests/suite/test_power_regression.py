@@ -18,8 +18,7 @@ from linattn_spec.mistakes.record import CHUNK, call_of, right
 
 CHEAP = ("alibi", "iplr", "longhorn", "mamba", "ttt_linear")  # one of each family
 NAMED = 0.95  # the share of mutants that most of their cases must name
-GROWING = ("gated_oja/exact",)  # its values are no unit vectors: the memory outgrows 8 bits
-EXACT = [case for case in linattn_golden.cases(kind="certified") if case.exact and case.id not in GROWING]
+EXACT = [case for case in linattn_golden.cases(kind="certified") if case.exact]
 
 
 @pytest.mark.parametrize("variant", CHEAP)

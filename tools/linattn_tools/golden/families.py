@@ -75,6 +75,7 @@ FAMILIES: tuple[Scenario, ...] = (
     exact(
         "exact-levels", 9, "levels in whole numbers, all of them taken", ("taken",), level_scale="integers", taken="one"
     ),
+    exact("exact-unit-values", 9, "as exact, with one-hot values", ("gated_oja",), v="one-hot"),
     exact("exact-feedback", 5, "an erase key of its own, in whole numbers", ("p", "scale"), p="one-hot"),
     exact("exact-low-rank", 5, "low-rank corrections in whole numbers", ("a", "b", "scale"), a="one-hot", b="one-hot"),
     exact("exact-removal", 5, "removal in whole numbers", ("kappa",), kappa="one-hot", a="one-hot"),

@@ -13,6 +13,7 @@ class Scenario:
     initial: bool = True
     gradients: bool = False
     needs: tuple[str, ...] = ()  # inputs that the variant must have
+    unless: tuple[str, ...] = ()  # variants of which it is not true
     grouped: bool = False  # whether it must have inputs with head counts of their own
     kind: str = "certified"
     exact: bool = False
