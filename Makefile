@@ -13,7 +13,7 @@ check-all: $(VENV)/ready-to-check
 	$(BIN)/python tools/check_all.py
 
 test: $(VENV)/ready-to-develop
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 lint: $(VENV)/ready-to-develop
 	$(BIN)/ruff check

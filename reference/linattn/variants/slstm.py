@@ -37,7 +37,9 @@ def step(c, n, m, h, z, i, f, o, R_z, R_i, R_f, R_o):
 
 
 def recurrent_weights(gate):
-    return Input(f"R_{gate}", "V V", f"what {gate} sees of the last output: rows are its channels", heads="v", typical="unit")
+    return Input(
+        f"R_{gate}", "V V", f"what {gate} sees of the last output: rows are its channels", heads="v", typical="unit"
+    )
 
 
 STATE = State("c", "V", "memory, relative to exp(m)", relative_to="m")

@@ -55,7 +55,7 @@ def with_deviation(deviation: Callable[[Array, Array], Array]) -> Callable[[Call
 
 
 def ttt(identity: str, sentence: str, wrong: Callable[[Call], Results], *seen_in: str) -> Mistake:
-    return Mistake(identity, "mini batch", sentence, wrong, NEEDS, seen_in=seen_in)
+    return Mistake(identity, "mini batch", sentence, wrong, NEEDS, ("recurrent",), seen_in=seen_in)
 
 
 LAYER_NORMS = (

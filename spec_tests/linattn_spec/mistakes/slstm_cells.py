@@ -8,7 +8,7 @@ import numpy as np
 from linattn_spec.mistakes.inside import sigmoid, softplus
 from linattn_spec.mistakes.record import Array, Call, Mistake, Results, with_inputs, with_step
 
-SLSTM = ("slstm",)
+SLSTM, WHERE = ("slstm",), ("recurrent",)
 EXCHANGED = ("https://github.com/NX-AI/xlstm/issues/98",)
 
 
@@ -62,6 +62,7 @@ SLSTM_CELLS = (
         "The normaliser decays, and nothing is added to it.",
         cell(normaliser_not_written),
         SLSTM,
+        WHERE,
     ),
     Mistake(
         "slstm-normaliser-not-decayed",
@@ -69,6 +70,7 @@ SLSTM_CELLS = (
         "The normaliser does not decay.",
         cell(normaliser_not_decayed),
         SLSTM,
+        WHERE,
     ),
     Mistake(
         "slstm-not-divided",
@@ -76,6 +78,7 @@ SLSTM_CELLS = (
         "The cell is not divided by its normaliser.",
         cell(lambda state, after, token: (after, sigmoid(gate("o", state, token)) * after[0])),
         SLSTM,
+        WHERE,
     ),
     Mistake(
         "slstm-output-gate-missing",
@@ -83,6 +86,7 @@ SLSTM_CELLS = (
         "The output gate is missing.",
         cell(lambda state, after, token: (after, after[0] / after[1])),
         SLSTM,
+        WHERE,
     ),
     Mistake(
         "slstm-output-through-tanh",
@@ -90,6 +94,7 @@ SLSTM_CELLS = (
         "The cell goes through tanh, as that of an LSTM.",
         cell(lambda state, after, token: (after, sigmoid(gate("o", state, token)) * np.tanh(after[0] / after[1]))),
         SLSTM,
+        WHERE,
     ),
     Mistake(
         "slstm-input-and-forget-exchanged",
@@ -97,6 +102,7 @@ SLSTM_CELLS = (
         "Input and forget gate are exchanged.",
         exchanged("i", "f"),
         SLSTM,
+        WHERE,
         seen_in=EXCHANGED,
     ),
     Mistake(
@@ -105,6 +111,7 @@ SLSTM_CELLS = (
         "Input and forget gate see the last output by each other's weights.",
         exchanged("R_i", "R_f"),
         SLSTM,
+        WHERE,
     ),
     Mistake(
         "slstm-recurrent-weights-transposed",
@@ -112,6 +119,7 @@ SLSTM_CELLS = (
         "The recurrent weights are transposed.",
         recurrent_inputs(lambda R, c: np.swapaxes(R, -1, -2)),
         SLSTM,
+        WHERE,
     ),
     Mistake(
         "slstm-last-output-not-seen",
@@ -119,6 +127,7 @@ SLSTM_CELLS = (
         "The gates do not see the last output.",
         recurrent_inputs(lambda R, c: np.zeros_like(R)),
         SLSTM,
+        WHERE,
     ),
     Mistake(
         "slstm-input-gate-through-a-sigmoid",
@@ -126,5 +135,6 @@ SLSTM_CELLS = (
         "The input gate is a sigmoid, as that of an LSTM.",
         with_inputs(i=lambda i, c: -softplus(-i)),
         SLSTM,
+        WHERE,
     ),
 )

@@ -101,7 +101,7 @@ def test_the_bare_wheel_says_what_a_check_needs(bare: Path) -> None:
 
 def test_spec_judges_numpy(spec: Path, tmp_path: Path) -> None:
     reports = ("--json", "report.json", "--html", "report.html")
-    done = run(spec, "linattn", "check", "numpy", "--level", "smoke", *reports, where=tmp_path)
+    done = run(spec, "linattn", "check", "numpy", "--level", "smoke", "--profile", "fp32", *reports, where=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert (tmp_path / "report.html").stat().st_size > 0
 

@@ -125,7 +125,7 @@ def test_a_return_of_another_form_is_a_failure_in_words(change, words):
 def test_without_a_final_state_the_output_is_judged():
     right_ones = judged(returning(lambda output, state: (output, None)))
     assert by_status(right_ones) == {"pass": right_ones.keys()}
-    wrong_ones = judged(returning(lambda output, state: (2 * output, None)))
+    wrong_ones = judged(returning(lambda output, state: (output + 1, None)))
     assert not by_status(wrong_ones)["pass"]
 
 

@@ -47,7 +47,8 @@ def proven_gradients(case: Case, data: Data, loss: str) -> tuple[dict[str, np.nd
 def sample(case: Case, data: Data) -> Data:
     """The part of a recipe that is proven: one head, and a few columns that no other changes, or a few tokens."""
     variant = find(case.variant)
-    columns, tokens = (None, SAMPLE_TOKENS) if variant.mixing else (SAMPLE_COLUMNS, None)
+    wide = any(item.axes == "K K" for item in variant.state)  # whatever the columns
+    columns, tokens = (None if variant.mixing else SAMPLE_COLUMNS, SAMPLE_TOKENS if variant.mixing or wide else None)
 
     def first(array: Any, axes: str) -> Any:
         names = axes.split()

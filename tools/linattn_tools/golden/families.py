@@ -54,8 +54,6 @@ FAMILIES: tuple[Scenario, ...] = (
         gradients=True,
         needs=("start",),
     ),
-    Scenario("state-float32", SHORT, "weights that bfloat16 does not hold", {"W": "bell-f32"}, needs=("W", "rho")),
-    Scenario("state-float32", SHORT, "sums that bfloat16 does not hold", {"S_cos": "bell-f32"}, needs=("S_cos",)),
     Scenario("wide-angles", LONG, "angles that turn within a few tokens", {"angle": "strength"}, needs=("position",)),
     Scenario(
         "short-removal-keys",
