@@ -1,4 +1,6 @@
-"""States relative to exp(m): what counts is what they stand for, whatever m an implementation chooses.
+"""States that may be held in more than one way: what counts is what they stand for.
+
+Angles count modulo one turn. States relative to exp(m) are multiplied by it, whatever m an implementation chooses.
 
 It may start at -inf, at -1e30 or at 0, and be the largest log weight so far or that of a block.
 """
@@ -47,6 +49,11 @@ def scaled(variant: Variant, results: Arrays, exponents: Arrays) -> dict[str, An
             with np.errstate(all="ignore"):
                 found[name] = results[name] * widened(np.exp(exponents[base]), more)
     return found
+
+
+def angles(variant: Variant) -> set[str]:
+    """The names of states that are angles: they count modulo one turn."""
+    return {f"final_state/{item.name}" for item in variant.state if item.kind == "angle"}
 
 
 def states(variant: Variant) -> Iterator[tuple[str, str, int]]:

@@ -7,7 +7,7 @@ counts. The same few limits hold for every variant, form, length and precision. 
 mistakes acts on the same errors.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -83,7 +83,8 @@ def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, An
 
     copies = samples * int(np.prod(arranged.leading))
     finite = all(np.isfinite(numbers[item.name]).all() for item in variant.inputs if is_log_decay(item))
-    found = [units_of(profile, values, strayed(way)) for way in ways(variant, form, copies, sizes, finite)]
+    turning = relative.angles(variant)
+    found = [units_of(profile, values, strayed(way), turning) for way in ways(variant, form, copies, sizes, finite)]
     units = {name: np.max([one[name] for one in found], axis=0) for name in values}
     return Truth(*(merged(variant, x, arranged.groups) for x in relative.meant(variant, values, units)))
 
@@ -97,20 +98,23 @@ def merged(variant: Variant, results: dict[str, Any], groups: int) -> dict[str, 
     return named(variant, *heads.merge(variant, state, results["output"], groups))
 
 
-def rounding(profile: Profile, name: str) -> tuple[float, float]:
-    """Relative and absolute error of storing a result."""
+def rounding(profile: Profile, name: str, turning: bool = False) -> tuple[float, float]:
+    """Relative and absolute error of storing a result; an angle may be stored as one of up to a whole turn."""
     if name == "output":
         return 2.0**-profile.output_bits, SMALLEST[profile.array]
-    return 2.0 ** -BITS[profile.state], SMALLEST[profile.state]
+    relative = 2.0 ** -BITS[profile.state]
+    return relative, max(SMALLEST[profile.state], 2 * np.pi * relative * turning)
 
 
-def units_of(profile: Profile, values: Mapping[str, Any], spread: Mapping[str, Any]) -> dict[str, np.ndarray]:
+def units_of(
+    profile: Profile, values: Mapping[str, Any], spread: Mapping[str, Any], turning: Collection[str]
+) -> dict[str, np.ndarray]:
     """A complex number errs as a whole, since it may be computed in any frame: its parts share their rows."""
     found = {}
     for name, x in values.items():
         parts = [name, *({other_part(name)} & set(values))]
         both, strayed = (np.concatenate([of[part] for part in parts], axis=-1) for of in (values, spread))
-        found[name] = unit(both, strayed, rounding(profile, name))[..., : x.shape[-1]]
+        found[name] = unit(both, strayed, rounding(profile, name, name in turning))[..., : x.shape[-1]]
     return found
 
 

@@ -83,9 +83,9 @@ def returned(results: Mapping[str, Any], want: Mapping[str, Any]) -> dict[str, A
 
 
 def as_it_came(variant: Variant, want: Results, units: Results) -> Results:
-    """The units of results that are what was given: they are exact, but for a state relative to another m."""
-    relative = {f"final_state/{item.name}" for item in variant.state if item.relative_to}
-    return {name: units[name] if name in relative else np.full_like(x, LEAST) for name, x in want.items()}
+    """The units of results that are what was given: exact, but for angles, and a state relative to another m."""
+    free = {f"final_state/{item.name}" for item in variant.state if item.relative_to or item.kind == "angle"}
+    return {name: units[name] if name in free else np.full_like(x, LEAST) for name, x in want.items()}
 
 
 def reordered(time: int | None, x: Any) -> Any:

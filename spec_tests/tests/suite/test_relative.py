@@ -77,3 +77,36 @@ def test_another_m_alone_is_wrong(name, choose):
     found = wrong(with_states(name, forgotten, choose))
     assert any(":golden" in one and "final_state" in one for one in found)
     assert any(":split" in one for one in found)
+
+
+def with_phases(name, change):
+    """Our own folds, but for the phases that they return."""
+    record = variant(name)
+    backend = Backend("another phase", profiles=("fp32",), layout="BHTD")
+    for form in ("recurrent", "chunkwise"):
+        fold = adapter(record, form)
+
+        def call(fold=fold, **given):
+            output, state = fold(**given)
+            pairs = zip(record.state, state, strict=True)
+            return output, tuple(change(x).astype(x.dtype) if item.kind == "angle" else x for item, x in pairs)
+
+        call.__signature__ = fold.__signature__
+        backend.implements(name, form)(call)
+    return backend
+
+
+TURNING = [one.name for one in VARIANTS if any(item.kind == "angle" for item in one.state)]
+
+
+@pytest.mark.parametrize("name", TURNING)
+def test_a_phase_modulo_one_turn_is_right(name):
+    """As in the code of Mamba-3, and between -pi and pi."""
+    assert wrong(with_phases(name, lambda x: x % (2 * np.pi))) == []
+    assert wrong(with_phases(name, lambda x: np.angle(np.exp(1j * x)))) == []
+
+
+@pytest.mark.parametrize("turn", [np.pi, np.pi / 2, 2 * np.pi / 3])
+@pytest.mark.parametrize("name", TURNING)
+def test_part_of_a_turn_is_wrong(name, turn):
+    assert wrong(with_phases(name, lambda x: x + turn))
