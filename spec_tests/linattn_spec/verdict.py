@@ -107,7 +107,7 @@ def rounding(profile: Profile, name: str, turning: bool = False) -> tuple[float,
 
 
 def units_of(
-    profile: Profile, values: Mapping[str, Any], spread: Mapping[str, Any], turning: Collection[str]
+    profile: Profile, values: Mapping[str, Any], spread: Mapping[str, Any], turning: Collection[str] = ()
 ) -> dict[str, np.ndarray]:
     """A complex number errs as a whole, since it may be computed in any frame: its parts share their rows."""
     found = {}

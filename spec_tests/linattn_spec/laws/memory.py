@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from linattn.record import Variant
 from linattn_spec import frameworks
 from linattn_spec.backend import Unsupported
 from linattn_spec.comparison import Comparison
@@ -47,18 +48,25 @@ def ownership(subject: Subject) -> Iterator[Comparison]:
 def aliasing(subject: Subject) -> Iterator[Comparison]:
     """One array passed for several inputs gives what equal arrays give."""
     exchange, data = subject.exchange, subject.data.inputs
-    same = [name for name in ("q", "v") if {name, "k"} <= data.keys() and data[name].shape == data["k"].shape]
+    one = one_that_bounds(subject.variant)
+    given = [name for name in ("q", "k", "v") if name != one and {name, one} <= data.keys()]
+    same = [name for name in given if data[name].shape == data[one].shape]
     if not same:
         raise Unsupported("no two inputs of the case have one shape")
-    equal = {**data, **dict.fromkeys(same, data["k"])}  # the keys are those that no delta rule lets grow
+    equal = {**data, **dict.fromkeys(same, data[one])}
     arguments = exchange.arguments(equal, subject.state)
     heads = groups(subject.variant, equal)
     want = exchange.results(exchange.function.call(**arguments), heads)
     arguments = exchange.arguments(equal, subject.state)
-    got = exchange.function.call(**arguments | dict.fromkeys(same, arguments["k"]))
+    got = exchange.function.call(**arguments | dict.fromkeys(same, arguments[one]))
     yield Comparison(
-        exchange.results(got, heads), want, subject.truth.units, SLACK, f"k passed for {' and '.join(same)} too: "
+        exchange.results(got, heads), want, subject.truth.units, SLACK, f"{one} passed for {' and '.join(same)} too: "
     )
+
+
+def one_that_bounds(record: Variant) -> str:
+    """Keys, or where they are its own the values: what is of unit length lets no delta rule grow."""
+    return "v" if record.has("v") and record.input("v").typical == "unit" else "k"
 
 
 def arrays_of(arguments: dict[str, Any]) -> list[tuple[str, Any]]:
