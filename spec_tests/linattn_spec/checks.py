@@ -33,8 +33,8 @@ def compared(subject: Subject, kind: str) -> list[Comparison]:
     comparisons = list(CHECKS[kind](subject))
     if kind in (law.name for law in PROPERTIES):
         return comparisons
-    angles = relative.angles(subject.variant)
-    return [one.of(partial(relative.absolute, subject.variant)).turned(angles) for one in comparisons]
+    meant = partial(relative.absolute, subject.variant)
+    return [one.of(meant).turned(subject.variant) for one in comparisons]
 
 
 def run_check(backend: Backend, check: Check) -> Result:

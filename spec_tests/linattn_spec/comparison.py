@@ -1,11 +1,12 @@
 """A comparison: results against what they should be, in units."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from linattn_spec import verdict, where
+from linattn.record import Variant
+from linattn_spec import relative, verdict, where
 from linattn_spec.exchange import Results, WrongReturn
 
 
@@ -25,10 +26,9 @@ class Comparison:
             self.refuse_another_shape(name)
         return replace(self, got=change(self.got), want=change(self.want))
 
-    def turned(self, names: Collection[str]) -> "Comparison":
-        """With these angles less the whole turns by which they are apart from what they should be."""
-        got = {name: less_turns(x, self.want[name]) if name in names else x for name, x in self.got.items()}
-        return replace(self, got=got)
+    def turned(self, variant: Variant) -> "Comparison":
+        """With angles less the whole turns by which they are apart from what they should be."""
+        return replace(self, got=relative.turned(variant, self.got, self.want))
 
     @property
     def errors(self) -> dict[str, np.ndarray]:
@@ -64,8 +64,3 @@ class Comparison:
         """What is off by how much, and where it begins."""
         begins = where.describe(self.got, self.want, self.errors)
         return f"{self.what}{where.numbers(self.measures)}; {begins}"
-
-
-def less_turns(x: np.ndarray, want: np.ndarray) -> np.ndarray:
-    with np.errstate(invalid="ignore"):  # what is not finite stays so
-        return x - 2 * np.pi * np.rint((x - want) / (2 * np.pi))

@@ -44,7 +44,8 @@ def changes(call: Call, exact: bool = False) -> dict[str, dict[str, np.ndarray]]
         for mistake in MISTAKES:
             wrong = attempted(mistake, call) if mistake.applies(call.variant, call.form) else {}
             if wrong and all(wrong[name].shape == x.shape for name, x in truth.items()):
-                wrong = {name: stored(x) if exact else x for name, x in relative.absolute(call.variant, wrong).items()}
+                wrong = relative.turned(call.variant, relative.absolute(call.variant, wrong), truth)
+                wrong = {name: stored(x) if exact else x for name, x in wrong.items()}
                 change = {name: wrong[name] - x for name, x in truth.items()}
                 if not all(is_rounding(change[name], x) for name, x in truth.items()):
                     found[mistake.id] = change

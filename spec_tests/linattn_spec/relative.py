@@ -51,6 +51,15 @@ def scaled(variant: Variant, results: Arrays, exponents: Arrays) -> dict[str, An
     return found
 
 
+def turned(variant: Variant, results: Arrays, want: Arrays) -> dict[str, Any]:
+    """Results with their angles less the whole turns by which they are apart from ``want``."""
+    found = dict(results)
+    with np.errstate(invalid="ignore"):  # what is not finite stays so
+        for name in angles(variant) & set(results):
+            found[name] = results[name] - 2 * np.pi * np.rint((results[name] - want[name]) / (2 * np.pi))
+    return found
+
+
 def angles(variant: Variant) -> set[str]:
     """The names of states that are angles: they count modulo one turn."""
     return {f"final_state/{item.name}" for item in variant.state if item.kind == "angle"}
