@@ -146,6 +146,7 @@ CALLS = (
         "A call starts from where the call before has stopped.",
         state_of_the_last_call,
         "matrix state",
+        "fixed state",
         profiles=("fp32",),  # what decays is forgotten until the next call, up to what half precision sees
     ),
     kind_of_call(

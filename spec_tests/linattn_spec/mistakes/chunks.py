@@ -134,7 +134,7 @@ CHUNKS = (
         "chunk",
         "What came before is read with the decay of the token before.",
         linear_chunks(before_decayed_exclusively, None),
-        FAMILY_A,
+        (*FAMILY_A, "read inclusive"),
         WHERE,
     ),
     Mistake(

@@ -112,7 +112,7 @@ GRADIENT_MISTAKES = (
         "gradient-q-without-scale",
         "The gradient by q misses the scale.",
         with_gradients(q=lambda g, backward: g / backward.numbers["scale"]),
-        ("scale", "S"),
+        ("scale", "scale below 1", "S"),
     ),
     GradientMistake(
         "gradient-by-decay",

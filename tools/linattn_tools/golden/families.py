@@ -55,6 +55,12 @@ FAMILIES: tuple[Scenario, ...] = (
         needs=("start",),
     ),
     Scenario("wide-angles", LONG, "angles that turn within a few tokens", {"angle": "strength"}, needs=("position",)),
+    *(
+        Scenario(
+            "short-keys", SHORT, "keys of length 3/4: a normalisation inside would show", {"k": "short-unit"}, needs=n
+        )
+        for n in (("titans_linear",), ("gdn2",))
+    ),
     Scenario(
         "short-removal-keys",
         SHORT,
