@@ -57,7 +57,7 @@ def loads(one: Setting, profile: str, units: str = "") -> dict[str, float]:
     return {name: Comparison(x, truth.values, truth.units).load for name, x in results.items()}
 
 
-@pytest.mark.parametrize("profile", ["fp32", "tf32", "bf16"])
+@pytest.mark.parametrize("profile", ["fp32", "tf32", "bf16", "bf16-io", "fp16"])
 @pytest.mark.parametrize("name", HARD)
 def test_right_kernels_stay_far_from_the_limits(name, profile):
     assert {kernel: x for kernel, x in loads(hard(name), profile).items() if x > MARGIN} == {}
