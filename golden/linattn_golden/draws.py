@@ -89,6 +89,11 @@ def reset(bits: np.ndarray) -> np.ndarray:
     return np.where((t % 5 == 3) | ((t % 5 == 4) & first & (t > 4)), -np.inf, values)
 
 
+def faint_at_resets(bits: np.ndarray) -> np.ndarray:
+    """Large but for the tokens at which ``reset`` forgets everything: e^-20 of what was before outweighs those."""
+    return bell(bits) * np.where(token_of(bits) % 5 == 3, 2.0**-10, 2.0**13)
+
+
 def paused(bits: np.ndarray) -> np.ndarray:
     """-inf at the first two tokens and where ``reset`` forgets everything."""
     t = token_of(bits)
@@ -125,6 +130,7 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "strong": lambda bits: -fraction(bits) * 20,
     "spike-f32": spike,
     "reset": reset,
+    "faint-at-resets": faint_at_resets,
     "never": lambda bits: np.full(bits.shape, -np.inf),
     "far": far,
     "far-below": lambda bits: -8 - fraction(bits) * 8,

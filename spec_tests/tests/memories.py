@@ -25,6 +25,8 @@ from linattn.variants import (
     mlstm_sigmoid,
     rwkv4,
     slstm,
+    strong_log_linear_gated_delta_rule,
+    strong_log_linear_simple_gla,
     titans_linear,
     ttt_linear,
 )
@@ -37,7 +39,12 @@ def records(*modules):
 STABILISED = records(mlstm, mlstm_sigmoid, rwkv4, exp_linear_attention, lightnet, slstm)
 SLOTS = records(gsa, abc)
 REGRESSION = records(mesanet, longhorn, longhorn_diagonal, titans_linear, ttt_linear)
-LEVELS = records(log_linear_simple_gla, log_linear_gated_delta_rule)
+LEVELS = records(
+    log_linear_simple_gla,
+    log_linear_gated_delta_rule,
+    strong_log_linear_simple_gla,
+    strong_log_linear_gated_delta_rule,
+)
 SIZES = {"M": 3, "L": 4, "P": 2}
 
 
@@ -94,7 +101,7 @@ def inside(variant, seed=0, leading=(), **sizes):
             return np.select([fifth == 1, fifth == 3], [-np.inf, 0.0], 2 * x if item.domain[1] else -np.abs(x))
         if item.name == "H":
             return x @ np.swapaxes(x, -1, -2)
-        if item.name in ("start", "taken"):
+        if item.name in ("start", "taken", "halves"):
             return (x > 0).astype(float)
         if item.typical in ("positive", "strength"):
             return np.abs(x) / (np.abs(x) + 1) + (item.typical == "positive")

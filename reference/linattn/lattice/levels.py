@@ -19,8 +19,13 @@ def summed_levels(state):
     return (state[0].sum(axis=-3),)
 
 
+def nothing_counted(state, x):
+    return (state[0], 0 * state[1]), x
+
+
 EDGES = tuple(
-    Edge(special, f"log_linear_{special}", "level_scale = 1", all_in_the_last_level, state_back=summed_levels)
+    Edge(special, f"{hierarchy}{special}", "level_scale = 1", all_in_the_last_level, state_back=summed_levels)
+    for hierarchy in ("log_linear_", "strong_log_linear_")
     for special in ("simple_gla", "gated_delta_rule")
 )
 LOOKALIKES = (
@@ -30,5 +35,9 @@ LOOKALIKES = (
         "the sum of the levels",
         lambda state, x: of("q", "k", "v", "log_decay", "scale")(summed_levels(state), x),
         state_back=None,
+    ),
+    *(
+        Edge(name, f"strong_{name}", "the same weights", nothing_counted, state_back=None, where=nothing_counted)
+        for name in ("log_linear_simple_gla", "log_linear_gated_delta_rule")
     ),
 )

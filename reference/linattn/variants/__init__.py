@@ -66,6 +66,8 @@ from linattn.variants import (
     simple_gla,
     slstm,
     softmax_attention,
+    strong_log_linear_gated_delta_rule,
+    strong_log_linear_simple_gla,
     titans_linear,
     ttt_linear,
 )
@@ -112,7 +114,12 @@ ANCESTORS = (rnn, lstm, gru)
 STABILISED = (rwkv4, exp_linear_attention, lightnet, mlstm, mlstm_sigmoid, slstm)
 SLOTS = (abc, gsa)
 REGRESSION = (longhorn, longhorn_diagonal, mesanet, titans_linear, ttt_linear)
-LOG_LINEAR = (log_linear_simple_gla, log_linear_gated_delta_rule)
+LOG_LINEAR = (
+    log_linear_simple_gla,
+    log_linear_gated_delta_rule,
+    strong_log_linear_simple_gla,
+    strong_log_linear_gated_delta_rule,
+)
 FAMILIES = (SOFTMAX, OUTER_PRODUCTS, DELTA_RULES, SCANS, ANCESTORS, STABILISED, SLOTS, REGRESSION, LOG_LINEAR)
 VARIANTS: tuple[Variant, ...] = tuple(module.VARIANT for family in FAMILIES for module in family)
 NAMES = frozenset(variant.name for variant in VARIANTS)

@@ -9,6 +9,8 @@ r"""Attention with bounded memory control (ABC): softmax attention over M slots,
 
 Each slot holds weighted means of all keys and of all values. The state has y as y = m + log n, with the largest
 score so far m and the total weight n relative to it. fla's state has neither: its sequences cannot be continued.
+The review in arXiv:2409.07146, (3) and (4), taken literally never scales down what was written: ``never_rescaled``,
+which is gated slot attention with decays 1.
 """
 
 from dataclasses import replace
@@ -28,6 +30,13 @@ def step(keys, values, n, m, q, k, v, s, scale):
     keys = keep[..., :, None] * keys + outer(write, k)  # WRITE
     values = keep[..., :, None] * values + outer(write, v)
     return (keys, values, n, m), read(softmax(scale * read(q, transpose(keys))), values)  # READ
+
+
+def never_rescaled(keys, values, n, m, q, k, v, s, scale):
+    """One step with the same weights e^{s_t - y_t}, which stay what they were when the total grows."""
+    _, write, n, m = entering(n, m, s)
+    keys, values = keys + outer(write, k), values + outer(write, v)
+    return (keys, values, n, m), read(softmax(scale * read(q, transpose(keys))), values)
 
 
 def parallel(keys, values, n, m, q, k, v, s, scale):
@@ -64,7 +73,7 @@ VARIANT = Variant(
             "Peng et al.",
             2021,
             "2110.02488",
-            "the causal recurrence as in fla's naive_recurrent_abc and naive_cumsum_abc",
+            "as in fla's naive_recurrent_abc and naive_cumsum_abc; the read as in arXiv:2409.07146, (2)",
         ),
     ),
     aliases={"fla": "abc"},

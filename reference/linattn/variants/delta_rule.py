@@ -25,7 +25,7 @@ def step(S, q, k, v, beta, scale):
 
 
 def parallel(S, q, k, v, beta, scale):
-    """The writes u solve a unit lower-triangular system; arXiv:2412.06464, equations (6)-(9)."""
+    """The writes u solve a unit lower-triangular system; arXiv:2406.06484, equations (8)-(11), u = U - W S."""
     u = unit_lower_solve(beta * np.tril(k @ transpose(k), -1), beta * (v - k @ S))
     o = scale * (q @ S + np.tril(q @ transpose(k)) @ u)
     return (S + transpose(k) @ u,), o
@@ -65,7 +65,7 @@ VARIANT = Variant(
             "Yang, Wang, Zhang, Shen, Kim",
             2024,
             "2406.06484",
-            "the chunkwise form, as reviewed in 2412.06464, section 2.2",
+            "section 2.2, sections 3.1 and 3.2, equations (3)-(11): chunks (version 6)",
         ),
     ),
     aliases={"onnx": 'LinearAttention update_rule="delta"', "fla": "delta_rule"},

@@ -6,8 +6,8 @@ r"""Gated slot attention (GSA): softmax attention over M slots, whose keys and v
     \tilde V_t &= \mathrm{diag}(\alpha_t) \tilde V_{t-1} + s_t v_t^\top \\
     o_t &= \tilde V_t^\top \mathrm{softmax}(\sigma\, \tilde K_t q_t)
 
-The layer of the authors has s = 1 - alpha; as in their kernels s is an input of its own. A slot to which nothing was
-written has score 0 and value 0: it takes part in the softmax.
+In the paper s = 1 - alpha, and there is no scale; as in the authors' kernels s is an input of its own. A slot to which
+nothing was written has score 0 and value 0: it takes part in the softmax.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ from linattn.record import Input, Source, State, Variant
 
 
 def step(keys, values, q, k, v, log_decay, s, scale):
-    """Zhang et al. 2024, two memories and the softmax between them."""
+    """Zhang et al. 2024, equation (6), with s for 1 - alpha."""
     alpha = np.exp(log_decay)[..., :, None]
     keys = alpha * keys + outer(s, k)  # DECAY, WRITE
     values = alpha * values + outer(s, v)
@@ -72,7 +72,7 @@ VARIANT = Variant(
             "Zhang et al.",
             2024,
             "2409.07146",
-            "the two passes as in the authors' code, naive_recurrent_gsa",
+            "sections 3.2 and 3.3, equations (2), (6), (7); s and the scale as in the authors' naive_recurrent_gsa",
         ),
     ),
     aliases={"fla": "gsa"},

@@ -8,7 +8,8 @@ r"""LightNet: gated linear attention whose gates make each channel a softmax ove
 
 What is kept and what is written add up to 1 in each channel. The state has y as y = m + log n, with the largest key
 so far m and the total weight n relative to it. fla has y itself; up to and with the first token that has a weight its
-log decay is 0.
+log decay is 0. In the first author's notes exp(k - y) multiplies another key, which here is 1; there is no scale. The
+first author's layer in xmixers starts with y = 0, a weight of 1 that holds nothing.
 """
 
 from dataclasses import replace
@@ -62,7 +63,7 @@ VARIANT = Variant(
             "Qin, Mao, Shen, Li, Zhang, Dai, Zhong",
             2024,
             "2405.21022",
-            "the recurrence as in fla's layer LightNetAttention",
+            "the recurrence as in fla's layer LightNetAttention and the first author's notes, xopes, ops/additive",
         ),
     ),
     aliases={"fla": "lightnet (state: S and y), LightNetAttention (layer)"},

@@ -30,6 +30,10 @@ def step(S, taken, q, k, v, log_decay, beta, level_scale, scale):
 
 
 def parallel(S, taken, q, k, v, log_decay, beta, level_scale, scale):
+    return closed_form(carried, S, taken, q, k, v, log_decay, beta, level_scale, scale)
+
+
+def closed_form(carry, S, counts, q, k, v, log_decay, beta, level_scale, scale):
     """The closed form of the gated delta rule, as scores: what a token reads of each write, and of the start."""
     between, since_start, until_end = decays(log_decay)
     corrections = unit_lower_solve(
@@ -40,7 +44,7 @@ def parallel(S, taken, q, k, v, log_decay, beta, level_scale, scale):
     keys = transpose(corrections) @ (until_end * k)
     erased = (transpose(keys) @ (since_start * k))[..., None, :, :] @ S
     moved = since_start[..., -1, :, None, None] * S - erased
-    return over_levels(S, moved, taken, scale * scores, scale * queries, keys, v, level_scale)
+    return over_levels(carry, S, moved, counts, scale * scores, scale * queries, keys, v, level_scale)
 
 
 VARIANT = Variant(
@@ -68,5 +72,5 @@ VARIANT = Variant(
             "the weak hierarchy of the authors' code (HState) with the gate of the gated delta rule",
         ),
     ),
-    aliases={"hattention": "HType.WEAK, HStruct.GATED_DELTANET"},
+    aliases={"hattention": "HType.WEAK, HStruct.GDELTA"},
 )

@@ -8,8 +8,9 @@ r"""Log-linear attention over simple GLA: a memory for each power of two of the 
 
 Level 0 is the token itself, level 1 + b the 2^b tokens of bit b in the number of those before it (a Fenwick tree).
 C adds 1 to that number: level 0 is carried to level 1, and on while the level is taken. The state has the bits as
-``taken``. This is the weak hierarchy of the authors' code and the one of fla. L levels hold 2^(L-1) tokens; the last
-level takes whatever is more. Neither code has a scale (``scale=1``).
+``taken``. This is the weak hierarchy of the authors' code and the one of fla; the strong one is
+``strong_log_linear_simple_gla``. L levels hold 2^(L-1) tokens; the last level takes whatever is more. Neither code
+has a scale (``scale=1``).
 """
 
 from dataclasses import replace
@@ -31,9 +32,15 @@ def step(S, taken, q, k, v, log_decay, level_scale, scale):
 
 
 def parallel(S, taken, q, k, v, log_decay, level_scale, scale):
+    return closed_form(carried, S, taken, q, k, v, log_decay, level_scale, scale)
+
+
+def closed_form(carry, S, counts, q, k, v, log_decay, level_scale, scale):
+    """That of simple GLA, as scores, in levels among which ``carry`` moves the tokens."""
     between, since_start, until_end = decays(log_decay)
     seen, keys, moved = since_start * q, until_end * k, since_start[..., -1, :, None, None] * S
-    return over_levels(S, moved, taken, scale * products(q, k, between), scale * seen, keys, v, level_scale)
+    scores = scale * products(q, k, between)
+    return over_levels(carry, S, moved, counts, scores, scale * seen, keys, v, level_scale)
 
 
 LEVELS = (

@@ -7,8 +7,8 @@ r"""Longhorn, exact: every token is stored as well as its weight asks, at the le
            \qquad \epsilon_t = \frac{\beta_t}{1 + \beta_t |k_t|^2} \\
     o_t &= S_t^\top q_t
 
-It is the delta rule with a strength for each value channel that is stable for keys of any length. The published
-kernel drops what couples the key channels: see ``longhorn_diagonal``. There is no scale.
+It is the delta rule with a strength for each value channel that is stable for keys of any length. The model and its
+kernel drop what couples the key channels: see ``longhorn_diagonal``. beta comes after its sigmoid; there is no scale.
 """
 
 from dataclasses import replace
@@ -22,7 +22,7 @@ from linattn.variants import delta_rule
 
 
 def step(S, q, k, v, beta):
-    """Liu et al., the closed form of the online learning problem."""
+    """Liu et al., theorem 3.1, equation (6)."""
     retrieved = read(k, S)  # ERASE
     S = S + outer(k, strength(k, beta) * (v - retrieved))  # WRITE
     return (S,), read(q, S)  # READ
@@ -62,7 +62,7 @@ VARIANT = Variant(
             "Liu, Wang, Wu, Feng, Stone, Liu",
             2024,
             "2407.14207",
-            "the strength dt / (1 + dt |k|^2) of the authors' selective_scan_online7_ref, before the diagonal",
+            "equation (5), the objective, and theorem 3.1 with equation (6), its solution (version 5)",
         ),
     ),
 )

@@ -1,4 +1,4 @@
-r"""Longhorn as published in code: the exact update with k k^T replaced by its diagonal.
+r"""Longhorn as its models have it: the exact update with k k^T replaced by its diagonal.
 
 .. math::
 
@@ -17,7 +17,7 @@ from linattn.variants.longhorn import WEIGHT, strength
 
 
 def step(S, q, k, v, beta):
-    """Liu et al., ``selective_scan_online7_ref`` of the authors' code."""
+    """Liu et al., equation (7); ``selective_scan_online7_ref`` of their code."""
     eps = strength(k, beta)
     S = (1 - outer(k * k, eps)) * S  # DECAY
     S = S + outer(k, eps * v)  # WRITE
@@ -51,7 +51,7 @@ VARIANT = Variant(
             "Liu, Wang, Wu, Feng, Stone, Liu",
             2024,
             "2407.14207",
-            "selective_scan_online7_ref of the authors' code",
+            "equation (7) and algorithm 1 (version 5); selective_scan_online7_ref of the authors' code",
         ),
     ),
     aliases={"longhorn_cuda": "selective_scan_online7_fn (u = v, beta = sigmoid(dt))"},

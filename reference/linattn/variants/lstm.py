@@ -8,7 +8,8 @@ r"""LSTM, the ancestor of all gates: a cell that decays and is written, as gates
     o_t &= h_t = y_t \odot \tanh(c_t)
 
 The x are what the input contributes to the three gates and to the candidate, W x + b. There are no peepholes. With
-R = 0 the cell is a linear recurrence; the gates that see h are why there is no closed form.
+R = 0 the cell is a linear recurrence; the gates that see h are why there is no closed form. The first LSTM, of 1997,
+has no forget gate, f = 1, sees gates of the step before as well, and has other sigmoids in place of tanh.
 """
 
 from dataclasses import replace
@@ -60,6 +61,13 @@ VARIANT = Variant(
             2024,
             "2405.04517",
             "section 2.1, equations (2)-(7): the review of the LSTM",
+        ),
+        Source(
+            "Long Short-Term Memory",
+            "Hochreiter, Schmidhuber",
+            1997,
+            "",
+            "section 4 and appendix A.1, equations (7)-(9), with f = 1; (3)-(5): its sigmoids",
         ),
     ),
     aliases={"onnx": "LSTM (gates in the order i, o, f, c)", "torch": "LSTM (gates in the order i, f, g, o)"},

@@ -7,7 +7,8 @@ r"""mLSTM with a sigmoid input gate: no exponential can overflow, and no stabili
     o_t &= \frac{\sigma\, S_t^\top q_t}{\max(|\sigma\, z_t^\top q_t|,\, 1)}
 
 i in [0, 1] is the input gate after its sigmoid, the output gate is outside. The authors' kernels can leave out the
-denominator, which makes it simple GLA on keys i k, and add eps to it otherwise.
+denominator, which makes it simple GLA on keys i k, and add eps to it otherwise. They keep it by default; summaries of
+the paper, and the authors' count of operations, have none.
 """
 
 import numpy as np
@@ -21,7 +22,7 @@ from linattn.variants.mlstm import NORMALISER
 
 
 def step(S, z, q, k, v, log_decay, i, scale):
-    """Beck et al. 2025, the recurrence of mLSTMsig."""
+    """Beck et al. 2025, mLSTMsig as in their kernels with ``normalize``."""
     alpha = np.exp(log_decay)
     S = alpha[..., :, None] * S + outer(i * k, v)  # DECAY, WRITE
     z = alpha * z + i * k
@@ -62,7 +63,7 @@ VARIANT = Variant(
             "Beck, Poppel, Lippe, Hochreiter",
             2025,
             "2503.14376",
-            "mLSTMsig as in the authors' kernels, parallel/native_siging",
+            "mLSTMsig as in the authors' kernels, parallel/native_siging, with normalize=True",
         ),
     ),
     aliases={"mlstm_kernels": "mlstm_siging_parallel_fw(eps=0), log_decay = logsigmoid(f), i = sigmoid(i)"},

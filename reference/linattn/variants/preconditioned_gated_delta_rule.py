@@ -9,8 +9,9 @@ r"""Preconditioned gated delta rule (PGDN): the gated delta rule that writes les
     o_t &= \sigma\, S_t^\top q_t
 
 The preconditioner m in (1/x, x) stands for the inverse of the diagonal of the keys' second moment. Decay comes first,
-both states have gates of their own, and only the write is preconditioned: the erase reads with k. Names of the
-authors' code: g_atk, beta_atk, log_atk_scale = c. The layer normalises q and k before the operator.
+both states have gates of their own, and only the write is preconditioned: the erase reads with k. The paper has mu > 0
+for c, B for m, no epsilon, and 1 <= x <= 2. Names of the authors' code: g_atk, beta_atk, log_atk_scale = c, of any
+sign there. The layer normalises q and k before the operator.
 """
 
 from dataclasses import replace
@@ -24,7 +25,7 @@ from linattn.variants import dplr
 
 
 def step(S, A, q, k, v, log_decay, beta, log_decay_atk, beta_atk, log_atk_scale, x, eps, scale):
-    """``naive_recurrent_precond_gated_delta_rule`` of the authors."""
+    """Tumma et al., equation (9) with decay; ``naive_recurrent_precond_gated_delta_rule`` of their code."""
     A = np.exp(log_decay_atk) * A + beta_atk * k * k  # PRECONDITION
     S = np.exp(log_decay)[..., :, None] * S  # DECAY
     retrieved = read(k, S)  # ERASE
@@ -76,7 +77,7 @@ VARIANT = Variant(
             "Tumma, Loo, Rus",
             2026,
             "2604.21100",
-            "the recurrences as in the authors' code, precond_gated_delta_rule/naive.py",
+            "equation (9), sections 3.4 and 3.5 for the decays, appendix F for chunks (version 1)",
         ),
     ),
     aliases={"fla": "precond_gated_delta_rule (g_atk = log_decay_atk)"},

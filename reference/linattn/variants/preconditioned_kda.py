@@ -10,8 +10,6 @@ The preconditioner m and its state A are those of the preconditioned gated delta
 a decay of width K. A decays with a gate of its own, of width one.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from linattn.algebra import outer, read
@@ -22,7 +20,7 @@ from linattn.variants.preconditioned_gated_delta_rule import parallel, precondit
 
 
 def step(S, A, q, k, v, log_decay, beta, log_decay_atk, beta_atk, log_atk_scale, x, eps, scale):
-    """``naive_recurrent_precond_kda`` of the authors."""
+    """Tumma et al., equation (9) with a diagonal decay; ``naive_recurrent_precond_kda`` of their code."""
     A = np.exp(log_decay_atk) * A + beta_atk * k * k  # PRECONDITION
     written = preconditioner(A, log_atk_scale, x, eps) * k
     S = np.exp(log_decay)[..., :, None] * S  # DECAY
@@ -45,9 +43,6 @@ VARIANT = Variant(
         "C3  log_decay constant over the channels is the preconditioned gated delta rule.",
         "C4  beta_t = 0 only lets S decay; A is still updated.",
     ),
-    sources=tuple(
-        replace(source, where="the recurrences as in the authors' code, precond_kda/naive.py")
-        for source in pgdn.VARIANT.sources
-    ),
+    sources=pgdn.VARIANT.sources,
     aliases={"fla": "precond_kda (g_atk = log_decay_atk)"},
 )

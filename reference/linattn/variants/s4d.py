@@ -77,7 +77,7 @@ VARIANT = Variant(
             "Gu, Goel, Gupta, Re",
             2022,
             "2206.11893",
-            "the kernel as in the code of the authors, models/s4/s4d.py",
+            "the kernel as in the repository of the authors: a picture, assets/s4d.png, and models/s4/s4d.py",
         ),
     ),
     aliases={"s4": "S4D (S4DKernel)"},

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+import linattn
 from linattn.algebra import outer, read
 from linattn.levels import carried
 from linattn_spec.mistakes.moved import shifted
@@ -23,18 +24,25 @@ from linattn_spec.mistakes.record import (
     with_step,
 )
 
-NEEDS = ("taken", "level_scale")
+NEEDS = ("level_scale",)
+WEAK = (*NEEDS, "taken")
 
 
 def nothing_taken(call: Call) -> Results:
-    S, taken = call.state
-    return right(replace(call, state=(S, 0 * taken)))
+    S, counts = call.state
+    return right(replace(call, state=(S, 0 * counts)))
 
 
 def counted_one_ahead(call: Call) -> Results:
-    S, taken = call.state
-    first = np.arange(taken.shape[-1]) == 0
-    return right(replace(call, state=(S, np.where(first, 1 + 0 * taken, taken))))
+    S, counts = call.state
+    first = np.arange(counts.shape[-1]) == 0
+    return right(replace(call, state=(S, np.where(first, 1 + 0 * counts, counts))))
+
+
+def in_the_other_hierarchy(call: Call) -> Results:
+    name = call.variant.name
+    other = linattn.variant(name.removeprefix("strong_") if name.startswith("strong_") else f"strong_{name}")
+    return right(replace(call, variant=replace(other, state=call.variant.state)))
 
 
 def last_level_replaced(state: tuple, token: dict[str, Array]) -> Any:
@@ -55,7 +63,7 @@ def erased_at_level_zero(step: Any, state: tuple, token: dict[str, Array]) -> An
 
 
 def with_borders(border: Callable[[Array, Array], tuple[Array, Array]]) -> Callable[[Call], Results]:
-    """Chunks hand over another state: ``border(S, taken)``."""
+    """Chunks hand over another state: ``border(S, counts)``."""
 
     def fold(call: Call, windows: list[slice]) -> Any:
         state, outputs = call.state, []
@@ -67,10 +75,10 @@ def with_borders(border: Callable[[Array, Array], tuple[Array, Array]]) -> Calla
     return with_chunks(fold)
 
 
-def merged(S: Array, taken: Array) -> tuple[Array, Array]:
+def merged(S: Array, counts: Array) -> tuple[Array, Array]:
     """All that a chunk leaves, in the first level above the token itself."""
     first = (np.arange(S.shape[-3]) == 1)[:, None, None]
-    return first * S.sum(axis=-3, keepdims=True), taken
+    return first * S.sum(axis=-3, keepdims=True), counts
 
 
 def summed_in_level_zero(x: Array, call: Call) -> Array:
@@ -79,7 +87,7 @@ def summed_in_level_zero(x: Array, call: Call) -> Array:
 
 
 def levels(identity: str, sentence: str, wrong: Callable[[Call], Results], *seen_in: str, **more: Any) -> Mistake:
-    return Mistake(identity, "levels", sentence, wrong, NEEDS, seen_in=seen_in, **more)
+    return Mistake(identity, "levels", sentence, wrong, **{"needs": NEEDS, "seen_in": seen_in} | more)
 
 
 def with_weights(change: Callable[[Array, Call], Array]) -> Callable[[Call], Results]:
@@ -152,18 +160,36 @@ MERGES = (
         with_borders(merged),
         forms=("chunkwise",),
     ),
-    levels("last-level-replaced", "What comes into the last level replaces it.", with_token(last_level_replaced)),
+    levels(
+        "last-level-replaced",
+        "What comes into the last level replaces it.",
+        with_token(last_level_replaced),
+        needs=WEAK,
+    ),
+    levels(
+        "levels-kept-by-halves",
+        "A full level keeps half of what it holds, as in the strong hierarchy.",
+        in_the_other_hierarchy,
+        "https://github.com/HanGuo97/log-linear-attention/blob/main/hattention/base.py",
+        needs=WEAK,
+    ),
+    levels(
+        "levels-handed-on-whole",
+        "A full level hands on all it holds, as in the weak hierarchy.",
+        in_the_other_hierarchy,
+        "https://github.com/HanGuo97/log-linear-attention/blob/main/hattention/base.py",
+        needs=(*NEEDS, "halves"),
+    ),
     levels(
         "levels-summed-out",
         "The state that is returned is the sum of all levels, in level 0.",
         with_final_state(summed_in_level_zero),
     ),
-    Mistake(
+    levels(
         "erase-at-level-zero",
-        "levels",
         "What all levels recall is erased in level 0, beside what is written.",
         with_step(erased_at_level_zero),
-        (*NEEDS, "beta"),
+        needs=(*WEAK, "beta"),
     ),
 )
 

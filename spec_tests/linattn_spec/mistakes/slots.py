@@ -7,6 +7,7 @@ import numpy as np
 
 from linattn.algebra import read, transpose
 from linattn.families import softmax
+from linattn.variants import abc
 from linattn_spec.mistakes.record import Array, Call, Mistake, Results, with_inputs, with_step
 
 
@@ -27,6 +28,10 @@ def passes(
 def scaled_after(step: Any, state: tuple, token: dict[str, Array]) -> Any:
     after, output = step(*state, **{**token, "scale": np.ones_like(token["scale"])})
     return after, token["scale"] * output
+
+
+def added(step: Any, state: tuple, token: dict[str, Array]) -> Any:
+    return abc.never_rescaled(*state, **token)
 
 
 SLOTS_READ = ("keys", "values", "s")
@@ -87,5 +92,12 @@ SLOTS = (
         "The writing strengths go through a softmax over slots.",
         with_inputs(s=lambda s, c: softmax(s)),
         ("gsa",),
+    ),
+    Mistake(
+        "slots-never-rescaled",
+        "normaliser",
+        "What a slot holds is not scaled down as its total weight grows.",
+        with_step(added),
+        ("abc",),
     ),
 )

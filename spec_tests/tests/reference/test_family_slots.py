@@ -1,5 +1,7 @@
 """Attention over a bounded number of slots: all routes agree, sums by hand agree, constraints hold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from drawing import agree, close, each, equal
@@ -18,8 +20,9 @@ from memories import (
 )
 
 from linattn import forms, prefill
+from linattn.families import entering
 from linattn.numbers import field
-from linattn.variants import softmax_attention
+from linattn.variants import abc, softmax_attention
 
 EACH = each(SLOTS)
 GSA, ABC = SLOTS
@@ -79,6 +82,24 @@ def test_abc_is_gated_slot_attention_with_softmax_gates():
     assert close(output, same)
     assert close(keys, final[0])
     assert close(values, final[1])
+
+
+def test_abc_that_is_never_rescaled_is_gated_slot_attention_that_keeps_all():
+    """The other reading: equal at the first token alone."""
+    state, x = in_field(ABC)
+    literal = replace(ABC, step=abc.never_rescaled, parallel=None)
+    start = empty_in_field(ABC, state)
+    _, output = forms.recurrent(literal, start, x)
+    written, (n, m) = [], start[2:]
+    for s in x["s"]:
+        _, write, n, m = entering(n, m, s)
+        written.append(write)
+    gates = {"log_decay": np.full(x["s"].shape, field.Log(0)), "s": np.array(written)}
+    _, same = forms.parallel(GSA, start[:2], x | gates)
+    _, rescaled = forms.recurrent(ABC, start, x)
+    assert np.array_equal(output, same)
+    assert np.array_equal(output[0], rescaled[0])
+    assert not np.array_equal(output[1], rescaled[1])
 
 
 @EACH

@@ -66,7 +66,7 @@ def test_an_edge_is_an_identity(edge, form):
     C5, s4d C4, s5 C2, lru C2, C3, rnn C2, lstm C2, gru C2, short_convolution C6. Weights relative to their largest:
     exp_linear_attention C4, rwkv4 C4, mlstm_sigmoid C3, lightnet C4, abc C4, C5, gsa C3. Regressions: longhorn C4,
     longhorn_diagonal C3, C4, titans_linear C2, C3, ttt_linear C3. Levels: log_linear_simple_gla C2,
-    log_linear_gated_delta_rule C2.
+    log_linear_gated_delta_rule C2, strong_log_linear_simple_gla C2, strong_log_linear_gated_delta_rule C2.
     """
     assert in_field(edge, form)
 

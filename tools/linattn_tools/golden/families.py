@@ -54,6 +54,13 @@ FAMILIES: tuple[Scenario, ...] = (
         gradients=True,
         needs=("start",),
     ),
+    Scenario(
+        "resets-under-a-sum",
+        "1 14 2 2 2 5 3",
+        "log decay -inf, large values before it and small ones there: under a normaliser e^-20 of the past would show",
+        {"log_decay": "reset", "v": "faint-at-resets"},
+        needs=(*PER_TOKEN, "z"),
+    ),
     Scenario("wide-angles", LONG, "angles that turn within a few tokens", {"angle": "strength"}, needs=("position",)),
     *(
         Scenario(
@@ -75,10 +82,18 @@ FAMILIES: tuple[Scenario, ...] = (
         {"taken": "one"},
         needs=("taken",),
     ),
+    Scenario(
+        "levels-begun",
+        LONG,
+        "all levels hold a half: the first token fills them, the second moves them",
+        {"halves": "one"},
+        needs=("halves",),
+    ),
     Scenario("fit-begun", SHORT, "squares of keys from before: one key of all ones", {"H": "one"}, needs=("H", "lamb")),
     exact(
         "exact-levels", 9, "levels in whole numbers, all of them taken", ("taken",), level_scale="integers", taken="one"
     ),
+    exact("exact-halves", 9, "levels in whole numbers, from halves", ("halves",), level_scale="integers", halves="one"),
     exact("exact-unit-values", 9, "as exact, with one-hot values", ("gated_oja",), v="one-hot"),
     exact("exact-feedback", 5, "an erase key of its own, in whole numbers", ("p", "scale"), p="one-hot"),
     exact("exact-low-rank", 5, "low-rank corrections in whole numbers", ("a", "b", "scale"), a="one-hot", b="one-hot"),

@@ -73,7 +73,7 @@ def laid_out(drawn: Sequence[Link]) -> tuple[dict[str, tuple[int, int]], Ways]:
 def box(name: str, x: int, y: int) -> Box:
     variant = find(name)
     family = next(n for n, modules in enumerate(FAMILIES) if any(module.VARIANT is variant for module in modules))
-    return Box(name, variant.summary, family, textwrap.wrap(variant.title, LETTERS), x, y)
+    return Box(name, variant.summary, family, textwrap.wrap(variant.title, LETTERS, break_on_hyphens=False), x, y)
 
 
 def beside(entries: list[tuple[str, str]], symbol: int) -> list[tuple[int, str, str]]:
