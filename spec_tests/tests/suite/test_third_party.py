@@ -20,7 +20,7 @@ from linattn_spec.results import Check
 NEEDED = {
     "transformers_torch": ("torch", "transformers.models.kimi_linear.modeling_kimi_linear"),
     "tree_recurrence": ("torch", "tree_recurrence.reference"),
-    "fla_triton": ("torch", "einops"),
+    "fla.backend": ("torch", "einops"),
     "mlx_lm": ("mlx.core", "mlx_lm"),
     "jax_linear_attention": ("jax", "jla.ops"),
 }
@@ -31,9 +31,9 @@ FOR_OTHERS = ("long-fresh", "recipe-64")  # for functions that take no state, or
 def adapter(name: str) -> Backend:
     for module in NEEDED[name]:
         pytest.importorskip(module, reason=f"the adapter {name} needs {module}")
-    for module in ("triton", "fla") if name == "fla_triton" else ():
+    for module in ("triton", "fla") if name == "fla.backend" else ():
         if not find_spec(module):  # nothing imports Triton before the adapter has chosen its interpreter
-            pytest.skip(f"the adapter fla_triton needs {module}")
+            pytest.skip(f"the adapter fla.backend needs {module}")
     backend = import_module(f"linattn_spec.backends.{name}").backend
     assert isinstance(backend, Backend)
     return backend
@@ -79,7 +79,7 @@ def test_no_kernel_of_another_library_is_judged_as_that_of_transformers():
 
 def test_kernels_of_fla_take_packed_sequences():
     """Those written in PyTorch do not."""
-    for function in adapter("fla_triton").functions:
+    for function in adapter("fla.backend").functions:
         assert ("cu_seqlens" in function.parameters) == (function.label != "naive"), function
 
 
@@ -89,7 +89,7 @@ def test_a_loop_variable_of_a_kernel_is_an_integer_that_converts():
 
 def test_what_a_kernel_module_took_from_the_language_is_looked_up_when_called():
     """The interpreter replaces the functions of the language while a kernel runs."""
-    adapter("fla_triton")
+    adapter("fla.backend")
     language = import_module("triton.language")
     names = {"gather": language.gather, "other": len}
     triton_interpreter.prepare(names)

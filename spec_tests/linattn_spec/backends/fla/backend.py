@@ -1,0 +1,10 @@
+"""All of its functions, as one backend."""
+
+import fla
+
+from linattn_spec.backend import Backend
+from linattn_spec.backends.fla import foundation
+
+backend = Backend("flash-linear-attention", version=fla.__version__, array="torch")
+for kernel in foundation.KERNELS:
+    backend.implements(kernel.variant, kernel.form, kernel.accepts, **kernel.options)(kernel.call)
