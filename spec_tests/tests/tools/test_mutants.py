@@ -69,7 +69,11 @@ def test_processes_give_the_same_rows_and_the_whole_matrix_as_json(monkeypatch, 
     monkeypatch.setattr(mutants, "VARIANTS", (linattn.variant("linear_attention"),))
     file = tmp_path / "matrix.json"
     assert run("mutants", *CHOSEN, "--json", file) == 0
-    rows, summary = rows_of(capsys.readouterr().out.replace(f"wrote {file}\n", ""))
+    out, heard = capsys.readouterr()
+    rows, summary = rows_of(out.replace(f"wrote {file}\n", ""))
+    assert sorted(line.split(": ", 1)[1] for line in heard.splitlines()) == sorted(
+        f"linear_attention {form}: 4 of 4 rejected" for form in mutants.CAUSAL
+    )
     assert rows == {"scale-missing": ["1/1"] * 9, "outputs-through-bfloat16": ["1/1"] * 3 + ["-"] * 6}
     assert summary == {
         "by golden values": "12 of 12 mutants rejected, 12 named, 12 rejected without their own signature"
@@ -82,10 +86,13 @@ def test_processes_give_the_same_rows_and_the_whole_matrix_as_json(monkeypatch, 
     assert all(trial.keys() == {field.name for field in fields(Trial)} for trial in trials)
     assert all(0 < trial["killed"] <= trial["judged"] for trial in trials)
     shown = {
-        (c["mistake"], c["form"], c["profile"]) for c in written["cases"] if c["units"] is None or c["units"] >= 20
+        (mistake, form, profile)
+        for mistake, by_profile in written["cases"].items()
+        for profile, by_variant in by_profile.items()
+        for form, cases in by_variant["linear_attention"].items()
+        if any(units is None or units >= 20 for units in cases.values())
     }
     assert shown == {(t["mistake"], t["form"], t["profile"]) for t in trials}
-    assert len({c["case"] for c in written["cases"]}) == trials[0]["judged"]
 
 
 def test_only_the_profiles_asked_for(small, capsys):
@@ -97,9 +104,26 @@ def test_only_the_profiles_asked_for(small, capsys):
 
 def test_a_survivor_is_counted_and_is_a_failure(harmless, capsys):
     assert run("mutants") == 1
-    rows, summary = rows_of(capsys.readouterr().out)
+    out, heard = capsys.readouterr()
+    rows, summary = rows_of(out)
+    assert heard.count("nothing-wrong (fp16)") == 3
     assert rows == {"nothing-wrong": ["0/1"] * 9}
     assert summary == {"by golden values": "0 of 9 mutants rejected, 0 named, 0 rejected without their own signature"}
+
+
+def test_an_interruption_keeps_what_there_is(small, monkeypatch, capsys):
+    def measured_at(variant, form, *rest):
+        if form == "chunkwise":
+            raise KeyboardInterrupt
+        return real(variant, form, *rest)
+
+    real = mutants.measured_at
+    monkeypatch.setattr(mutants, "measured_at", measured_at)
+    assert run("mutants", "scale-missing", "--profile", "fp32") == 1
+    out, heard = capsys.readouterr()
+    rows, _ = rows_of(out)
+    assert rows == {"scale-missing": ["1/1", "-", "-"]}  # one profile, three forms
+    assert heard.splitlines()[-1] == "interrupted: what follows is of the variants above"
 
 
 @pytest.mark.parametrize(

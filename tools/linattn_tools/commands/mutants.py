@@ -4,6 +4,7 @@ import argparse
 import json
 import multiprocessing
 import os
+import sys
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
@@ -46,7 +47,7 @@ def run(options: argparse.Namespace) -> int:
         refuse_unwritable(path)
     profiles = tuple(options.profile or PROFILES)
     variants = tuple(map(linattn.variant, options.variant)) or VARIANTS
-    trials, sights = measured(variants, profiles, chosen, with_sights=bool(options.json or options.html))
+    trials, sights, complete = measured(variants, profiles, chosen, with_sights=bool(options.json or options.html))
     print(f"{'mistake':34} {'kind':16} " + " ".join(f"{f'{p} {f[:5]}':>11}" for p in profiles for f in CAUSAL))
     for one in shown:
         tried = [trial for trial in trials if trial.mistake == one.id]
@@ -54,24 +55,36 @@ def run(options: argparse.Namespace) -> int:
             print(row(one, tried, profiles))
     print("\n" + summary(trials))
     write_reports(options, shown, trials, sights)
-    return int(not all(trial.killed for trial in trials))
+    return int(not complete or not all(trial.killed for trial in trials))
 
 
 def measured(
     variants: Iterable[linattn.Variant], profiles: tuple[str, ...], chosen: tuple[str, ...], with_sights: bool
-) -> tuple[list[Any], list[Any]]:
-    """All trials; and how far every case shows every mistake."""
-    from linattn_tools.progress import track
-
+) -> tuple[list[Any], list[Any], bool]:
+    """All trials; how far each case shows each mistake; and whether that is all, or an interruption came."""
     places = [(variant.name, form) for variant in variants for form in CAUSAL if form in variant.forms]
-    trials, sights = [], []
+    trials: list[Any] = []
+    sights: list[Any] = []
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
-        found = [pool.submit(measured_at, *place, profiles, chosen, with_sights) for place in places]
-        for future in track(as_completed(found), len(found), "mutants"):
-            some, seen = future.result()
-            trials += some
-            sights += seen
-    return trials, sights
+        found = {pool.submit(measured_at, *place, profiles, chosen, with_sights): place for place in places}
+        try:
+            for n, future in enumerate(as_completed(found), 1):
+                some, seen = future.result()
+                print(f"{n} of {len(found)}: {progress(*found[future], some)}", file=sys.stderr, flush=True)
+                trials += some
+                sights += seen
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            print("interrupted: what follows is of the variants above", file=sys.stderr)
+            return trials, sights, False
+    return trials, sights, True
+
+
+def progress(variant: str, form: str, trials: list[Any]) -> str:
+    """One variant and form, with the mutants that survive."""
+    alive = [f"{trial.mistake} ({trial.profile})" for trial in trials if not trial.killed]
+    text = f"{variant} {form}: {len(trials) - len(alive)} of {len(trials)} rejected"
+    return f"{text}; not {', '.join(alive)}" if alive else text
 
 
 def measured_at(
@@ -139,7 +152,7 @@ def write_reports(options: argparse.Namespace, mistakes: list[Any], trials: list
     from linattn_tools.report import catalogue
 
     if options.json:
-        options.json.write_text(json.dumps(catalogue.as_json(mistakes, trials, sights), indent=1) + "\n")
+        options.json.write_text(json.dumps(catalogue.as_json(mistakes, trials, sights)) + "\n")
         print(f"wrote {options.json}")
     if options.html:
         options.html.write_text(catalogue.render(mistakes, trials, sights, summary(trials)), encoding="utf-8")

@@ -84,12 +84,21 @@ def worst(seen: Iterable[Sight]) -> dict[tuple[str, str, str], Sight]:
 
 
 def as_json(mistakes: list[Mistake], trials: list[Trial], seen: list[Sight]) -> dict[str, Any]:
-    """Everything; units of null: a value is not finite, or has to be exact."""
+    """Everything. ``cases`` has units by mistake, profile, variant, form and case, but no zeros; null: a value is
+    not finite, or has to be exact.
+    """
+    cases: dict[str, Any] = {}
+    for one in seen:
+        if one.units:
+            place = cases
+            for step in (one.mistake, one.profile, one.variant, one.form):
+                place = place.setdefault(step, {})
+            place[one.case] = float(f"{one.units:.3g}") if math.isfinite(one.units) else None
     return {
         "resolved": RESOLVED,
         "mistakes": [{name: getattr(one, name) for name in DECLARED} for one in mistakes],
         "trials": [asdict(trial) for trial in trials],
-        "cases": [asdict(s) | {"units": s.units if math.isfinite(s.units) else None} for s in seen],
+        "cases": cases,
     }
 
 
