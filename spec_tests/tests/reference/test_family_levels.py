@@ -5,15 +5,11 @@ import pytest
 from drawing import agree, close, each, equal
 from memories import (
     LEVELS,
-    certify_alike,
-    each_way,
     empty,
     empty_in_field,
     functions_of_numbers,  # noqa: F401
-    gradients_agree,
     in_field,
     inside,
-    keeps_the_precision,
     log_of_zero,  # noqa: F401
     pairs,
 )
@@ -32,22 +28,6 @@ DELTA_RULES = pytest.mark.parametrize("variant", [DELTA, STRONG_DELTA], ids=["we
 def test_all_routes_agree_exactly(variant, levels):
     """For any numbers in place of the ones and zeros of ``taken``."""
     assert agree(variant, in_field(variant, L=levels))
-
-
-@EACH
-def test_the_forms_certify_to_the_same_bytes_and_floats_follow(variant):
-    certify_alike(variant)
-
-
-@each_way(LEVELS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_precision_stays(variant, route, dtype):
-    keeps_the_precision(variant, route, dtype)
-
-
-@EACH
-def test_gradients_agree_with_the_complex_step(variant):
-    gradients_agree(variant)
 
 
 def highest_differing_bit(t, s):

@@ -5,14 +5,10 @@ import pytest
 from drawing import agree, close, each, equal
 from memories import (
     REGRESSION,
-    certify_alike,
-    each_way,
     empty,
     functions_of_numbers,  # noqa: F401
-    gradients_agree,
     in_field,
     inside,
-    keeps_the_precision,
     log_of_zero,  # noqa: F401
     with_closed_form,
 )
@@ -29,22 +25,6 @@ MESA, LONGHORN, DIAGONAL, TITANS, TTT = REGRESSION
 @each(with_closed_form(REGRESSION))
 def test_all_routes_agree_exactly(variant):
     assert agree(variant, in_field(variant))
-
-
-@EACH
-def test_the_forms_certify_to_the_same_bytes_and_floats_follow(variant):
-    certify_alike(variant)
-
-
-@each_way(REGRESSION)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_precision_stays(variant, route, dtype):
-    keeps_the_precision(variant, route, dtype)
-
-
-@EACH
-def test_gradients_agree_with_the_complex_step(variant):
-    gradients_agree(variant)
 
 
 @pytest.mark.parametrize("size", range(1, 7))

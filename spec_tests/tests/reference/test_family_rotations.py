@@ -2,16 +2,13 @@
 
 import numpy as np
 import pytest
-from drawing import agree, close, each, equal
+from drawing import close, each, equal
 from rotations_and_scans import (
     BY_NAME,
     ROTATIONS,
-    certify_alike,
     empty,
-    gradients_agree,
     in_field,
     inside,
-    keeps_the_precision,
 )
 
 from linattn import forms, prefill
@@ -23,27 +20,6 @@ from linattn.variants import gateloop, mamba3, retnet
 
 EACH = each(ROTATIONS)
 GATELOOP, MAMBA3, RETNET = (module.VARIANT for module in (gateloop, mamba3, retnet))
-
-
-@EACH
-def test_all_routes_agree_exactly(variant):
-    assert agree(variant, in_field(variant))
-
-
-@EACH
-def test_the_routes_certify_to_the_same_bytes_and_floats_follow(variant):
-    certify_alike(variant)
-
-
-@EACH
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_precision_stays(variant, dtype):
-    keeps_the_precision(variant, dtype)
-
-
-@EACH
-def test_gradients_agree_with_the_complex_step(variant):
-    gradients_agree(variant)
 
 
 def test_turning_is_multiplying_by_a_complex_number():

@@ -2,17 +2,14 @@
 
 import numpy as np
 import pytest
-from drawing import agree, close, each, equal
+from drawing import close, each, equal
 from rotations_and_scans import (
     ANCESTORS,
     BY_NAME,
     SCANS,
-    certify_alike,
     empty,
-    gradients_agree,
     in_field,
     inside,
-    keeps_the_precision,
 )
 
 from linattn import decode, forms, prefill
@@ -20,11 +17,6 @@ from linattn import decode, forms, prefill
 EACH = each(SCANS)
 EACH_ANCESTOR = each(ANCESTORS)
 EACH_OF_ALL = each((*SCANS, *ANCESTORS))
-
-
-@EACH
-def test_all_routes_agree_exactly(variant):
-    assert agree(variant, in_field(variant))
 
 
 @EACH_ANCESTOR
@@ -35,22 +27,6 @@ def test_a_sequence_of_an_ancestor_may_be_split_anywhere(variant, cut):
     end, second = forms.recurrent(variant, middle, forms.take(variant, inputs, slice(cut, None)))
     assert equal((end, np.concatenate([first, second])), forms.recurrent(variant, state, inputs))
     assert variant.forms == ("recurrent",)
-
-
-@EACH_OF_ALL
-def test_the_routes_certify_to_the_same_bytes_and_floats_follow(variant):
-    certify_alike(variant)
-
-
-@EACH_OF_ALL
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_precision_stays(variant, dtype):
-    keeps_the_precision(variant, dtype)
-
-
-@EACH_OF_ALL
-def test_gradients_agree_with_the_complex_step(variant):
-    gradients_agree(variant)
 
 
 @EACH_OF_ALL

@@ -7,15 +7,11 @@ import pytest
 from drawing import agree, close, each, equal
 from memories import (
     SLOTS,
-    certify_alike,
-    each_way,
     empty,
     empty_in_field,
     functions_of_numbers,  # noqa: F401
-    gradients_agree,
     in_field,
     inside,
-    keeps_the_precision,
     log_of_zero,  # noqa: F401
 )
 
@@ -33,22 +29,6 @@ GSA, ABC = SLOTS
 def test_all_routes_agree_exactly(variant, slots):
     """For any functions in place of the exponential and the maximum of the scores."""
     assert agree(variant, in_field(variant, M=slots))
-
-
-@EACH
-def test_the_forms_certify_to_the_same_bytes_and_floats_follow(variant):
-    certify_alike(variant)
-
-
-@each_way(SLOTS)
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_the_precision_stays(variant, route, dtype):
-    keeps_the_precision(variant, route, dtype)
-
-
-@EACH
-def test_gradients_agree_with_the_complex_step(variant):
-    gradients_agree(variant)
 
 
 def weights_of_slots(variant, x, t):
