@@ -22,6 +22,7 @@ from linattn_spec.loading import load
 from linattn_spec.results import Check, Result
 
 TIMEOUT = 120.0  # seconds for one check
+TASKS = 500  # of a process before another takes over: what was compiled for every shape fills its memory map
 ONE_THREAD = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
 
@@ -56,7 +57,8 @@ def run(
     from pebble import ProcessExpired, ProcessPool
 
     context: Any = multiprocessing.get_context("spawn")
-    with one_thread(), ProcessPool(max_workers=workers or os.cpu_count() or 1, context=context) as pool:
+    size = workers or os.cpu_count() or 1
+    with one_thread(), ProcessPool(max_workers=size, max_tasks=TASKS, context=context) as pool:
         try:
             futures = [pool.schedule(work, args=[name, check.id, deadline], timeout=timeout) for check in checks]
             for check, future in zip(checks, futures, strict=True):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import linattn
-from linattn_spec import Backend
+from linattn_spec import Backend, Unsupported
 from linattn_spec.backends.numpy_folds import with_signature
 
 BACKEND_FILE = __file__
@@ -35,6 +35,10 @@ def aborts(**_: Any) -> None:
 def is_killed(**_: Any) -> None:
     """As by a system that runs out of memory."""
     os.kill(os.getpid(), getattr(signal, "SIGKILL", signal.SIGTERM))
+
+
+def names_its_process(**_: Any) -> None:
+    raise Unsupported(f"process {os.getpid()}")
 
 
 def leaves(**_: Any) -> None:
@@ -75,7 +79,7 @@ def returns_one_number(**_: Any) -> float:
 
 
 FUNCTIONS: tuple[Callable[..., Any], ...] = (
-    right, hangs_with_the_gil, exits, aborts, is_killed, leaves, raises, raises_the_unprintable,
+    right, hangs_with_the_gil, exits, aborts, is_killed, names_its_process, leaves, raises, raises_the_unprintable,
     returns_nothing, returns_text, returns_objects, returns_a_triple, returns_one_number,
 )  # fmt: skip
 

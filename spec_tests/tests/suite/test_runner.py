@@ -1,6 +1,7 @@
 """Whatever a backend does costs its own check and no other; what ran is never lost."""
 
 import time
+from dataclasses import replace
 from itertools import cycle
 
 import misbehaving
@@ -42,7 +43,7 @@ def found():
 
 def test_every_planned_check_has_its_result_in_the_order_of_the_plan(found):
     assert [result.check for result in found] == CHECKS
-    assert len(EXPECTED) == len(misbehaving.FUNCTIONS) - 1
+    assert len(EXPECTED) == len(misbehaving.FUNCTIONS) - 2
 
 
 @pytest.mark.parametrize("label", EXPECTED)
@@ -61,6 +62,15 @@ def test_a_backend_that_does_not_load_in_a_worker_is_an_error_of_every_check(tmp
     found = list(runner.run(str(tmp_path / "gone.py"), GOOD[:2], TIMEOUT, workers=1))
     assert [result.check for result in found] == GOOD[:2]
     assert all(r.status == "error" and r.reason.startswith("NoBackend") and "no such file" in r.reason for r in found)
+
+
+def test_a_process_has_its_tasks_and_then_another_takes_over(monkeypatch):
+    monkeypatch.setattr(runner, "TASKS", 2)
+    checks = [replace(check, column="recurrent.names_its_process") for check in GOOD]
+    found = list(runner.run(misbehaving.BACKEND_FILE, checks, TIMEOUT, workers=1))
+    assert {result.status for result in found} == {"unsupported"}
+    first, second, third, fourth = (result.reason for result in found)
+    assert first == second != third == fourth
 
 
 def test_after_the_deadline_no_check_begins():
