@@ -5,8 +5,9 @@ r"""GateLoop: gated linear attention whose decays are complex: they turn as well
     S_t &= \mathrm{diag}(a_t) S_{t-1} + k_t v_t^\top, \qquad a_t = e^{g_t + i\theta_t} \in \mathbb{C}^K \\
     o_t &= \mathrm{Re}(S_t)^\top q_t
 
-g and theta come after their activations, log sigmoid(|a|) and arg a of a projection a. The state is a pair of real
-arrays. There is no scale. The implementation below has one a per head; its surrogate attention keeps the real part of
+g and theta come after their activations: log sigmoid(|a|) and arg a of one projection a in the implementation below;
+log sigmoid and none of two projections in the review of arXiv:2312.06635, table 1. The state is a pair of real
+arrays. There is no scale. The implementation has one a per head; its surrogate attention keeps the real part of
 the cumulative product alone, clamped, and is no form of this.
 """
 

@@ -49,7 +49,7 @@ VARIANT = Variant(
             "Qin, Yang, Sun, Shen, Li, Sun, Zhong",
             2024,
             "2404.07904",
-            'the recurrence as in the repository of the authors, "Algorithm"',
+            'the recurrence as in the repository of the authors, "Algorithm", and in arXiv:2510.26692, table 7',
         ),
     ),
     aliases={"fla": "hgrn2 (layer), gla with k = 1 - exp(g)"},
