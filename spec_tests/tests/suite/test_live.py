@@ -4,76 +4,28 @@ import re
 from itertools import count
 
 import misbehaving
-import numpy as np
 import pytest
+from drawn_sizes import sizes
+from faulty_kernels import (
+    NUMPY,
+    VARIANT,
+    adapter,
+    initial_state_refused_beyond_a_chunk,
+    not_a_number_for_resets,
+    scale_missing_for_wide_keys,
+    second_query_head_reads_the_first,
+    tail_of_one_token_wrong,
+)
 
-from linattn_spec import Backend, Unsupported, live, load, runner
-from linattn_spec.backends.numpy_folds import with_signature
+from linattn_spec import Unsupported, live, runner
 from linattn_spec.checks import run_check
 from linattn_spec.results import Check
 
-NUMPY = load("numpy")
-VARIANT = "gated_delta_rule"
-ALL = ("q", "k", "v", "log_decay", "beta", "scale", "initial_state")
 USUAL = live.scenario(seed=0, examples=100)
-
-
-def adapter(
-    fault=lambda right, arguments: right(**arguments), names=ALL, profiles=("fp32",), accepts="", gates=-np.inf
-):
-    """The gated delta rule in NumPy, with a fault; what it does not name it leaves at its default."""
-    right = NUMPY.function(VARIANT, "chunkwise").call
-
-    def completed(**arguments):
-        b, _, t, _ = arguments["q"].shape
-        neutral = {"log_decay": np.zeros((b, 1, t), np.float32), "beta": np.ones((b, 1, t), np.float32)}
-        return right(**neutral | arguments)
-
-    backend = Backend("adapter", profiles=profiles, layout="BHTD", log_decay_range=gates)
-    call = with_signature(lambda **arguments: fault(completed, arguments), list(names))
-    backend.implements(VARIANT, "chunkwise", accepts)(call)
-    return backend
 
 
 def check_of(scenario=USUAL, profile="fp32"):
     return Check(VARIANT, scenario, "chunkwise", profile, "live")
-
-
-def scale_missing_for_wide_keys(right, arguments):
-    if arguments["q"].shape[-1] > 4:
-        arguments = {**arguments, "scale": 1.0}
-    return right(**arguments)
-
-
-def tail_of_one_token_wrong(right, arguments):
-    output, state = right(**arguments)
-    tokens = output.shape[2]
-    if tokens > 1 and tokens % 16 == 1:
-        output[:, :, -1] *= 2
-    return output, state
-
-
-def second_query_head_reads_the_first(right, arguments):
-    output, state = right(**arguments)
-    if arguments["q"].shape[1] > arguments["k"].shape[1]:
-        output[:, 1] = output[:, 0]
-    return output, state
-
-
-def not_a_number_for_resets(right, arguments):
-    output, state = right(**arguments)
-    return (output * np.float32(np.nan) if np.isinf(arguments["log_decay"]).any() else output), state
-
-
-def initial_state_refused_beyond_a_chunk(right, arguments):
-    if arguments["initial_state"] is not None and arguments["q"].shape[2] > 3:
-        raise RuntimeError("no room")
-    return right(**arguments)
-
-
-def sizes(**larger):
-    dims = dict.fromkeys(("B", "T", "Hq", "Hk", "Hv", "K", "V"), 1) | larger
-    return ",".join(f"{axis}={size}" for axis, size in dims.items())
 
 
 # The smallest case of each: everything 1 but for what the fault depends on.

@@ -1,7 +1,6 @@
 """``linattn mutants``: a row per mistake, and an exit code that says whether all are rejected."""
 
 import json
-import math
 import re
 from dataclasses import fields, replace
 
@@ -16,7 +15,6 @@ from linattn_spec.mistakes.gradients import GRADIENT_MISTAKES
 from linattn_spec.mistakes.power import Trial
 from linattn_spec.mistakes.record import right
 from linattn_tools.commands import mutants
-from linattn_tools.report.catalogue import short
 
 CHOSEN = ("scale-missing", "outputs-through-bfloat16")
 
@@ -173,42 +171,3 @@ def test_a_page_shows_mistakes_against_forms_and_cases(small, tmp_path, capsys):
     assert [len(re.findall("<td", row)) for row in rows] == [len(cases)]
     assert "https://github.com/fla-org/flash-linear-attention/issues/759" in text
     assert not re.search(r"(src|href)=.?https?://(?!github)", text)  # it needs no other file
-
-
-def test_a_list_has_a_line_for_every_mistake(capsys):
-    assert run("mutants", "--list") == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[0] for line in lines] == [one.id for one in (*MISTAKES, *GRADIENT_MISTAKES)]
-    assert all(line.endswith(one.sentence) for line, one in zip(lines, (*MISTAKES, *GRADIENT_MISTAKES), strict=True))
-
-
-def test_of_one_mistake_all_is_told(capsys):
-    assert run("mutants", "--list", "state-transposed-out", "initial-state-overwritten") == 0
-    first, second = capsys.readouterr().out.split("\n\n")
-    assert first.splitlines()[:3] == [
-        "state-transposed-out",
-        "  The final state is returned as (V, K).",
-        "  class       state layout",
-    ]
-    assert "changes     final_state/S\n" in first
-    assert re.search(r"best shown  fp32, linear_attention recurrent: square \(\S+ units\)", first)
-    assert "seen in     https://github.com/fla-org/flash-linear-attention/pull/1191" in second
-    assert "seen by     untouched" in second
-    assert "best shown" not in second
-
-
-@pytest.mark.parametrize(
-    ("units", "words"),
-    [
-        (0, "0"),
-        (19.6, "20"),
-        (999, "999"),
-        (1234, "1.23k"),
-        (56e6, "56M"),
-        (7e9, "7G"),
-        (1e13, "> 1T"),
-        (math.inf, "inf"),
-    ],
-)
-def test_units_in_few_characters(units, words):
-    assert short(units) == words
