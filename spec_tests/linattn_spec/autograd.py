@@ -3,6 +3,8 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from linattn_spec.function import Unsupported
+
 Tensors = dict[str, Any]  # arguments that are differentiated; several tensors of a state are a tuple
 
 
@@ -32,7 +34,7 @@ def torch_gradients(call: Callable[..., Any], arguments: Mapping[str, Any], cota
     import torch
 
     leaves = {name: mapped(lambda x: x.requires_grad_(), x) for name, x in arguments.items() if is_tensor(x)}
-    results = flat(call(**{**arguments, **leaves}))
+    results = differentiable(call(**{**arguments, **leaves}), cotangents)
     pairs = [(x, g) for x, g in zip(results, cotangents, strict=False) if g is not None and x.requires_grad]
     if not pairs:
         return {name: mapped(torch.zeros_like, x) for name, x in leaves.items()}
@@ -48,7 +50,7 @@ def jax_gradients(call: Callable[..., Any], arguments: Mapping[str, Any], cotang
     import jax.numpy as jnp
 
     leaves = {name: x for name, x in arguments.items() if is_tensor(x)}
-    results, back = jax.vjp(lambda given: flat(call(**{**arguments, **given})), leaves)
+    results, back = jax.vjp(lambda given: differentiable(call(**{**arguments, **given}), cotangents), leaves)
     weights = [jnp.zeros_like(x) if g is None else g for x, g in zip(results, padded(cotangents, results), strict=True)]
     return back(weights)[0]
 
@@ -59,15 +61,23 @@ def mlx_gradients(call: Callable[..., Any], arguments: Mapping[str, Any], cotang
     names = [name for name, x in arguments.items() if is_tensor(x)]
 
     def function(*tensors: Any) -> Any:
-        return flat(call(**{**arguments, **dict(zip(names, tensors, strict=True))}))
+        return differentiable(call(**{**arguments, **dict(zip(names, tensors, strict=True))}), cotangents)
 
     results = function(*(arguments[name] for name in names))
     weights = [mx.zeros_like(x) if g is None else g for x, g in zip(results, padded(cotangents, results), strict=True)]
     return dict(zip(names, mx.vjp(function, [arguments[name] for name in names], weights)[1], strict=True))
 
 
+def differentiable(returned: Any, cotangents: list[Any]) -> list[Any]:
+    """The results. A function that returns None for its state has a loss of the outputs alone."""
+    results = [x for x in flat(returned) if x is not None]
+    if any(g is not None for g in cotangents[len(results) :]):
+        raise Unsupported("it returns no final state, of which the loss would be")
+    return results
+
+
 def padded(cotangents: list[Any], results: list[Any]) -> list[Any]:
-    return cotangents + [None] * (len(results) - len(cotangents))
+    return (cotangents + [None] * (len(results) - len(cotangents)))[: len(results)]
 
 
 def mapped(function: Callable[[Any], Any], x: Any) -> Any:

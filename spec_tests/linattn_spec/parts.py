@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from linattn.algebra import unit_lower_solve
+from linattn.algebra import largest, maximum, unit_lower_solve
+from linattn.families import stabilised
+from linattn.numbers.tape import Traced
 from linattn.record import Variant
 
 
@@ -72,6 +74,22 @@ def by_inverse(L: Any, B: Any) -> Any:
     """The inverse of I + L by forward substitution, without rounded operands, and one contraction with it."""
     L = L.view(np.ndarray)
     return unit_lower_solve(L, 0 * L + np.eye(L.shape[-1], dtype=L.dtype)) @ B
+
+
+def held(part: Callable[..., Any]) -> Callable[..., Any]:
+    """What it returns is a constant to a backward pass."""
+
+    def constant(*arguments: Any) -> Any:
+        found = part(*arguments)
+        return Traced(found.value) if isinstance(found, Traced) else found
+
+    return constant
+
+
+HELD: dict[str, Callable[..., Any]] = {  # stabilisers, on which no output depends
+    "largest": held(largest),
+    "stabilised": exchanged(stabilised, {"maximum": held(maximum)}, {}),
+}
 
 
 def by_logarithms(n: Any, m: Any, scores: Any) -> Any:

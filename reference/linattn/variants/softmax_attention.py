@@ -35,7 +35,7 @@ def parallel(keys, values, q, k, v, scale):
 
 def online(q, keys, values, scale, last_visible):
     """Milakov and Gimelshein, algorithm 3 and equations (3), (4): query t sees the keys 0 ... last_visible[t]."""
-    top = scale * (q @ keys[..., 0, :, None])  # (..., T, 1), the largest score so far
+    top = largest(scale * (q @ keys[..., 0, :, None]))  # (..., T, 1), the largest score so far
     total, weighted = 0, 0
     for s in range(0, keys.shape[-2], BLOCK):
         block = slice(s, s + BLOCK)

@@ -9,17 +9,22 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
+import numpy as np
+
 
 def use() -> None:
     """Every kernel is interpreted. Raises ``ImportError`` where it is too late for that."""
     os.environ["TRITON_INTERPRET"] = "1"
     from triton import language
+    from triton.language.extra import libdevice
     from triton.runtime import autotuner, interpreter
 
     if not isinstance(language.zeros, interpreter.InterpretedFunction):
         raise ImportError("Triton was imported to compile its kernels; set TRITON_INTERPRET=1 before")
 
     autotuner.Autotuner.prune_configs = first_of(autotuner.Autotuner.prune_configs)
+    interpreter.InterpreterBuilder.create_splat = splat
+    libdevice.log1p = log1p
     interpreter._patch_lang = once(interpreter._patch_lang)
 
 
@@ -62,6 +67,15 @@ class Counter(int):
     def to(self, dtype: Any) -> "Counter":
         return self
 
+    def __add__(self, other: Any) -> Any:
+        return Counter(int(self) + other) if isinstance(other, int) else NotImplemented
+
+    def __sub__(self, other: Any) -> Any:
+        return Counter(int(self) - other) if isinstance(other, int) else NotImplemented
+
+    def __mul__(self, other: Any) -> Any:
+        return Counter(int(self) * other) if isinstance(other, int) else NotImplemented
+
 
 def loop(*bounds: Any) -> Iterator[Counter]:
     return map(Counter, builtins.range(*bounds))
@@ -70,3 +84,18 @@ def loop(*bounds: Any) -> Iterator[Counter]:
 def found_when_called(language: Any, name: str) -> Callable[..., Any]:
     """``gather = tl.gather`` in a module of kernels names the function that the interpreter replaces in ``tl``."""
     return lambda *arguments, **named: getattr(language, name)(*arguments, **named)
+
+
+def splat(builder: Any, block: Any, scalar: Any) -> Any:
+    """The result of a comparison has the dtype of what was compared there, and as a block it would become that."""
+    from triton.runtime.interpreter import TensorHandle
+
+    return TensorHandle(np.full(block.shape, scalar.data, dtype=scalar.data.dtype), scalar.dtype.scalar)
+
+
+def log1p(x: Any) -> Any:
+    """A function of CUDA's library, which the interpreter lacks."""
+    from triton import language
+    from triton.runtime.interpreter import TensorHandle
+
+    return language.tensor(TensorHandle(np.log1p(x.handle.data), x.handle.dtype), x.type)

@@ -5,6 +5,7 @@ The unit of a gradient is what a backward pass of the reference strays in random
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
 
@@ -20,6 +21,7 @@ from linattn_spec import backward, verdict
 from linattn_spec.backend import Function
 from linattn_spec.comparison import Comparison
 from linattn_spec.laws.law import Law
+from linattn_spec.parts import HELD, uses, with_parts
 from linattn_spec.profiles import BITS, SMALLEST, Profile
 from linattn_spec.subject import Subject
 from linattn_spec.verdict import Truth
@@ -52,17 +54,30 @@ def truth_of(case_id: str, profile: Profile, loss: str) -> Truth:
     return Truth(values, units)
 
 
-def ways(case: Case) -> Iterator[tuple[str, int, bool]]:
+@dataclass(frozen=True)
+class Way:
+    """How the reference runs backwards."""
+
+    form: str
+    chunk_size: int = CHUNK
+    differences: bool = False  # of cumulative sums, in place of products of decays
+    held: bool = False  # the stabilisers, as if they were constants
+
+
+def ways(case: Case) -> Iterator[Way]:
     """Whatever the form: backward passes take the gradient by a log decay as a difference of q dq and k dk, summed over
     later tokens, in which large terms cancel. Decays as differences of cumulative sums show this, their products not.
+
+    Nor do they follow the largest score, on which no output depends: the gradient by a score is p (dp - sum p dp),
+    where a weight p of 1 leaves a difference of equal terms. To follow it would take the errors of both away.
     """
-    chunk = min(CHUNK, case.dims["T"])
-    yield "recurrent", 0, False
-    if not find_variant(case.variant).parallel:
+    chunk, variant = min(CHUNK, case.dims["T"]), find_variant(case.variant)
+    yield Way("recurrent")
+    if not variant.parallel:
         return
-    yield "chunkwise", chunk, False
-    if np.isfinite(linattn_golden.load(case).inputs.get("log_decay", 0.0)).all():
-        yield "chunkwise", chunk, True
+    finite = np.isfinite(linattn_golden.load(case).inputs.get("log_decay", 0.0)).all()
+    for held in [False, True] if any(uses(variant, part) for part in HELD) else [False]:
+        yield from (Way("chunkwise", chunk, own, held) for own in ([False, True] if finite else [False]))
 
 
 def proven(case_id: str, loss: str) -> dict[str, np.ndarray]:
@@ -73,15 +88,15 @@ def proven(case_id: str, loss: str) -> dict[str, np.ndarray]:
 
 
 @lru_cache(maxsize=256)
-def strayed(case_id: str, profile: Profile, way: tuple[str, int, bool], loss: str) -> dict[str, np.ndarray]:
+def strayed(case_id: str, profile: Profile, way: Way, loss: str) -> dict[str, np.ndarray]:
     """Gradient minus truth, for every sample of random arithmetic run backwards."""
     case = linattn_golden.case(case_id)
     variant, data, values = find_variant(case.variant), linattn_golden.load(case), proven(case_id, loss)
     numbers = flat.complete(variant, data.inputs, data.initial_state)
-    form, chunk, differences = way
     arithmetic = noise.Arithmetic(
-        profile.operand_bits, profile.bits, samples=SAMPLES, decays_by_differences=differences
+        profile.operand_bits, profile.bits, samples=SAMPLES, decays_by_differences=way.differences
     )
+    computed = with_parts(variant, **HELD) if way.held else variant
 
     def noisy(name: str) -> Any:
         per_head = variant.has(name) and variant.input(name).time is None
@@ -91,7 +106,9 @@ def strayed(case_id: str, profile: Profile, way: tuple[str, int, bool], loss: st
     weights = {n: noise.noisy(data.cotangents[n], arithmetic) for n in linattn_golden.of_loss(loss, data.cotangents)}
     with np.errstate(all="ignore"):
         found = tape.gradients(
-            lambda x: flat.compute(variant, constant | x, form, chunk), {name: noisy(name) for name in values}, weights
+            lambda x: flat.compute(computed, constant | x, way.form, way.chunk_size),
+            {name: noisy(name) for name in values},
+            weights,
         )
     return {name: np.asarray(found[name]).reshape(SAMPLES, *x.shape) - x for name, x in values.items()}
 
