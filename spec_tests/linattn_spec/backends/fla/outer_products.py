@@ -35,7 +35,7 @@ STORED = ("fp32", profile("bf16-io").with_dtypes(state="bfloat16"))  # the final
 
 
 def quiet(function: Call, *arguments: Any, **named: Any) -> Any:
-    """The interpreter is NumPy, which warns; one kernel warns of Triton's version. A backward pass keeps what it needs in
+    """The interpreter is NumPy, which warns; one kernel warns of Triton itself. A backward pass keeps what it needs in
     the dtype of the arrays.
     """
     if any(x.requires_grad and x.dtype != torch.float32 for x in arguments if isinstance(x, torch.Tensor)):
