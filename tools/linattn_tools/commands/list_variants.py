@@ -18,12 +18,13 @@ def run(options: argparse.Namespace) -> int:
     if options.json:
         print(json.dumps([as_json(variant) for variant in known()], indent=1))
         return 0
+    width = max(len(variant.name) for variant in known())
     for variant in known():
         inputs = " ".join(item.name for item in variant.inputs)
         state = ", ".join(f"{item.name} ({item.axes})" for item in variant.state)
         cited = "".join(f"; {source.cited}" for source in variant.sources[:1])
-        print(f"{variant.name:30} {variant.summary}\n{'':30} forms: {' '.join(variant.forms)}")
-        print(f"{'':30} inputs: {inputs}; state: {state}{cited}\n")
+        print(f"{variant.name:{width}} {variant.summary}\n{'':{width}} forms: {' '.join(variant.forms)}")
+        print(f"{'':{width}} inputs: {inputs}; state: {state}{cited}\n")
     print(f"{len(known())} variants. linattn explain NAME tells all about one.")
     return 0
 

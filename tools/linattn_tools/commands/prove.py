@@ -34,14 +34,14 @@ def proven(variant: Variant, points: int) -> bool:
     start, holds = time.perf_counter(), True
     for identity in (*identities.of(variant), *reductions.of(variant)):
         true = all(identity.holds(random.Random(point)) for point in range(points))
-        print(f"{variant.name:30} {'=' if true else '≠'} {identity.name}", flush=True)
+        print(f"{variant.name:34} {'=' if true else '≠'} {identity.name}", flush=True)
         holds &= true
     for lookalike in reductions.lookalikes(variant):
         same = any(lookalike.holds(random.Random(point)) for point in range(points))
         verdict = "= {}, which must not be" if same else "≠ {}, as it must be"
-        print(f"{variant.name:30} {verdict.format(lookalike.name)}", flush=True)
+        print(f"{variant.name:34} {verdict.format(lookalike.name)}", flush=True)
         holds &= not same
-    print(f"{variant.name:30} {time.perf_counter() - start:.2f} s\n")
+    print(f"{variant.name:34} {time.perf_counter() - start:.2f} s\n")
     return holds
 
 
@@ -49,6 +49,6 @@ def derived(variant: Variant) -> bool:
     """Of a variant of one's own. Those of ours are derived in the tests."""
     true = gradients.agree(variant)
     print(
-        f"{variant.name:30} {'=' if true else '≠'} gradients by the tape = by complex steps, to the rounding of float64"
+        f"{variant.name:34} {'=' if true else '≠'} gradients by the tape = by complex steps, to the rounding of float64"
     )
     return true
