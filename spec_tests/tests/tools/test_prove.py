@@ -45,7 +45,7 @@ def test_everything_is_proven(capsys):
     assert all((edge.special, f"{edge}{', in certified bytes' * (edge.proof == 'bytes')}") in marks for edge in EDGES)
     assert len(marks) == len(EDGES) + len(MEETINGS) + sum(len(list(identities.of(v))) for v in VARIANTS)
     assert re.findall(r"^(\w+ +≠ .+)$", out, re.MULTILINE) == [
-        f"{variant.name:30} ≠ {edge}, as it must be"
+        f"{variant.name:34} ≠ {edge}, as it must be"
         for variant in VARIANTS
         for edge in LOOKALIKES
         if edge.special == variant.name
