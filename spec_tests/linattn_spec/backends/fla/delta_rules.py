@@ -1,12 +1,7 @@
 """The delta rules beyond the first three: gates inside, other erase keys, several writes a token, free transitions."""
 
-import functools
-import warnings
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
-import torch
 from fla.ops import comba, gated_delta_rule, gated_oja_rule, gdn2, rwkv7
 from fla.ops import generalized_delta_rule as generalised
 from fla.ops.comba.naive import naive_chunk_comba
@@ -20,7 +15,6 @@ from fla.ops.precond_kda import fused_recurrent_precond_kda
 from fla.ops.precond_kda.chunk import ChunkPrecondKDAFunction
 from fla.ops.precond_kda.naive import naive_recurrent_precond_kda
 
-from linattn_spec.backend import Unsupported
 from linattn_spec.backends.fla.kernels import (
     CHUNK,
     FORWARD,
@@ -30,41 +24,16 @@ from linattn_spec.backends.fla.kernels import (
     NAIVE,
     SIZES,
     UNGROUPED,
+    Call,
     adapted,
+    guarded,
     kernel,
-    on_device,
 )
 from linattn_spec.backends.numpy_folds import with_signature
 
-Call = Callable[..., Any]
 MORE = ("scale", "initial_state", "cu_seqlens")
 UNPACKED = MORE[:2]
 GIVEN = ("q", "k", "v", *MORE)
-
-
-def converted(call: Call) -> Call:
-    """What ``kernel`` does around a function, around one that converts its arguments."""
-
-    @functools.wraps(call)
-    def guarded(**given: Any) -> Any:
-        if any(x.requires_grad and x.dtype != torch.float32 for x in given.values() if isinstance(x, torch.Tensor)):
-            raise Unsupported("a backward pass keeps what it needs, gates included, in the dtype of the arrays")
-        with np.errstate(all="ignore"):
-            return call(**{name: on_device(x) for name, x in given.items()})
-
-    return guarded
-
-
-def unwarned(function: Call) -> Call:
-    """It warns that some GPUs do not take it in float32."""
-
-    @functools.wraps(function)
-    def call(*given: Any, **named: Any) -> Any:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            return function(*given, **named)
-
-    return call
 
 
 def gates_inside(function: Call, **defaults: Any) -> Call:
@@ -74,7 +43,7 @@ def gates_inside(function: Call, **defaults: Any) -> Call:
         inside = {"use_gate_in_kernel": True, "use_beta_sigmoid_in_kernel": True}
         return function(g=a, beta=b, **given, **inside, output_final_state=True)
 
-    return converted(with_signature(call, ["a", "b", "A_log", "dt_bias", *GIVEN], **defaults))
+    return guarded(with_signature(call, ["a", "b", "A_log", "dt_bias", *GIVEN], **defaults))
 
 
 def several_writes(function: Call, controls: tuple[str, ...] = MORE) -> Call:
@@ -85,7 +54,7 @@ def several_writes(function: Call, controls: tuple[str, ...] = MORE) -> Call:
         count = k.shape[1] // q.shape[1] if q.shape[1] else 1
         return function(q, k, v, log_decay, beta, num_householder=count, output_final_state=True, **given)
 
-    return converted(with_signature(call, ["q", "k", "v", "log_decay", "beta", *controls]))
+    return guarded(with_signature(call, ["q", "k", "v", "log_decay", "beta", *controls]))
 
 
 def from_kappa(function: Call) -> Call:
@@ -94,7 +63,7 @@ def from_kappa(function: Call) -> Call:
     def call(q, k, v, kappa, a, log_decay, scale, initial_state, cu_seqlens):
         return function(q, log_decay, k, v, -kappa, a * kappa, scale, initial_state, True, cu_seqlens)
 
-    return converted(call)
+    return guarded(call)
 
 
 PRECONDITIONER = ("log_decay", "beta", "log_decay_atk", "beta_atk", "log_atk_scale", "x", "eps")
@@ -110,7 +79,7 @@ def preconditioned(function: Call, controls: tuple[str, ...] = MORE, fixed: dict
         output, S, A = function(**gates, **states, **given, **(fixed or {}))
         return output, (S, A.float())
 
-    return converted(with_signature(call, ["q", "k", "v", *PRECONDITIONER, *controls]))
+    return guarded(with_signature(call, ["q", "k", "v", *PRECONDITIONER, *controls]))
 
 
 def in_chunks(q, k, v, g, g_atk, beta_atk, beta, scale, x, eps, log_atk_scale, cu_seqlens, **states):
@@ -156,14 +125,12 @@ KERNELS = (
     kernel("iplr", "recurrent", iplr_recurrence, **GENERALISED),
     kernel("iplr", "chunkwise", iplr_chunkwise, WHOLE, chunk_size=32, **GENERALISED),
     kernel("dplr", "recurrent", generalised.fused_recurrent_dplr_delta_rule, names=GK, **FORWARD),
-    kernel(
-        "dplr", "chunkwise", unwarned(generalised.chunk_dplr_delta_rule), UNGROUPED + SIZES, GK, chunk_size=16, **CHUNK
-    ),
+    kernel("dplr", "chunkwise", generalised.chunk_dplr_delta_rule, UNGROUPED + SIZES, GK, chunk_size=16, **CHUNK),
     kernel("dplr", "recurrent", dplr_recurrence, **GENERALISED),
     kernel("dplr", "chunkwise", dplr_chunkwise, WHOLE, chunk_size=32, **GENERALISED),
     kernel("rwkv7", "recurrent", rwkv7.fused_mul_recurrent_rwkv7, names=MULTIPLIED, **FORWARD),
     adapted("rwkv7", "recurrent", from_kappa(rwkv7.fused_recurrent_rwkv7), label="dplr", vjp=""),
-    adapted("rwkv7", "chunkwise", from_kappa(unwarned(rwkv7.chunk_rwkv7)), **CHUNK),
+    adapted("rwkv7", "chunkwise", from_kappa(rwkv7.chunk_rwkv7), **CHUNK),
     *(
         adapted(variant, form, preconditioned(function, fixed=fixed), accepts, **options)
         for variant, form, function, fixed, accepts, options in (

@@ -1,6 +1,8 @@
 """How a function of flash-linear-attention becomes one of the suite."""
 
+import functools
 import inspect
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -59,11 +61,8 @@ def kernel(
     theirs |= {name: name for name in ("initial_state", "cu_seqlens")}
 
     def call(**given: Any) -> Any:
-        if any(x.requires_grad and x.dtype != torch.float32 for x in given.values() if isinstance(x, torch.Tensor)):
-            raise Unsupported("a backward pass keeps what it needs, gates included, in the dtype of the arrays")
-        arguments = {theirs.get(name, name): on_device(x) for name, x in given.items()}
-        with np.errstate(all="ignore"):  # the interpreter is NumPy
-            output, state = function(**arguments, **fixed)
+        arguments = {theirs.get(name, name): x for name, x in given.items()}
+        output, state = guarded(function)(**arguments, **fixed)
         return output, state if "initial_state" in offered else None
 
     with_signature(
@@ -74,6 +73,21 @@ def kernel(
     renamed = {ours: name for ours, name in theirs.items() if ours != name and name in offered}
     snippet = SNIPPET.format(module=function.__module__, name=function.__name__, renamed=renamed, fixed=fixed)
     return adapted(variant, form, call, accepts, snippet=snippet, **options)
+
+
+def guarded(function: Call) -> Call:
+    """On the device, and without warnings: the interpreter is NumPy, and some kernels warn of versions of Triton."""
+
+    @functools.wraps(function)
+    def call(*given: Any, **named: Any) -> Any:
+        tensors = [x for x in (*given, *named.values()) if isinstance(x, torch.Tensor)]
+        if any(x.requires_grad and x.dtype != torch.float32 for x in tensors):
+            raise Unsupported("a backward pass keeps what it needs, gates included, in the dtype of the arrays")
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(*on_device(given), **{name: on_device(x) for name, x in named.items()})
+
+    return call
 
 
 def on_device(x: Any) -> Any:

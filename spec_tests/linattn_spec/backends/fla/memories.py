@@ -4,7 +4,6 @@ from functools import partial
 from itertools import pairwise
 from typing import Any
 
-import numpy as np
 import torch
 from fla.ops import attn
 from fla.ops.abc.naive import naive_cumsum_abc, naive_recurrent_abc
@@ -28,7 +27,7 @@ from linattn_spec.backends.fla.kernels import (
     Call,
     Kernel,
     adapted,
-    on_device,
+    guarded,
 )
 from linattn_spec.backends.numpy_folds import with_signature
 
@@ -46,14 +45,7 @@ CHUNKS: dict[str, Any] = NAIVE | {"profiles": ("fp16", "bf16")}  # the same, but
 def own(variant: str, form: str, names: str, call: Call, accepts: str = UNGROUPED, **options: Any) -> Kernel:
     """``call`` takes the inputs of these names."""
     sizes = {"chunk_size": 64} if "C in" in accepts else {}
-
-    def on_that_device(**given: Any) -> Any:
-        if any(x.requires_grad and x.dtype != torch.float32 for x in given.values() if isinstance(x, torch.Tensor)):
-            raise Unsupported("a backward pass keeps what it needs, gates included, in the dtype of the arrays")
-        with np.errstate(all="ignore"):  # the interpreter is NumPy
-            return call(**{name: on_device(x) for name, x in given.items()})
-
-    return adapted(variant, form, with_signature(on_that_device, names.split(), **sizes), accepts, **options)
+    return adapted(variant, form, with_signature(guarded(call), names.split(), **sizes), accepts, **options)
 
 
 def cached(function: Call, own_keys: bool = False) -> Call:

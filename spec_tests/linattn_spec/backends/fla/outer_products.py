@@ -1,10 +1,7 @@
 """Those that forget without reading: of memories that add up outer products, and of single channels."""
 
-import warnings
-from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import torch
 from fla.ops import hgrn, lightnet, log_linear_attn, rwkv4, rwkv6, simple_gla
 from fla.ops.hgrn.naive import naive_recurrent_hgrn
@@ -13,7 +10,6 @@ from fla.ops.rwkv6.chunk_naive import naive_chunk_rwkv6
 from fla.ops.rwkv6.recurrent_naive import naive_recurrent_rwkv6
 from torch.nn import functional
 
-from linattn_spec.backend import Unsupported
 from linattn_spec.backends.fla.foundation import FIXED
 from linattn_spec.backends.fla.kernels import (
     CHUNK,
@@ -22,27 +18,16 @@ from linattn_spec.backends.fla.kernels import (
     NAIVE,
     SIZES,
     UNGROUPED,
+    Call,
     adapted,
+    guarded,
     kernel,
-    on_device,
 )
 from linattn_spec.backends.numpy_folds import with_signature
 from linattn_spec.profiles import profile
 
-Call = Callable[..., Any]
 RWKV6: dict[str, Any] = {"names": {"q": "r", "log_decay": "w"}}
 STORED = ("fp32", profile("bf16-io").with_dtypes(state="bfloat16"))  # the final state has the dtype of the arrays
-
-
-def quiet(function: Call, *arguments: Any, **named: Any) -> Any:
-    """The interpreter is NumPy, which warns; one kernel warns of Triton itself. A backward pass keeps what it needs in
-    the dtype of the arrays.
-    """
-    if any(x.requires_grad and x.dtype != torch.float32 for x in arguments if isinstance(x, torch.Tensor)):
-        raise Unsupported("a backward pass keeps what it needs, states included, in the dtype of the arrays")
-    with np.errstate(all="ignore"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)
-        return function(*on_device(arguments), **{name: on_device(x) for name, x in named.items()})
 
 
 def by_channel(function: Call, *more: str) -> Call:
@@ -50,7 +35,7 @@ def by_channel(function: Call, *more: str) -> Call:
 
     def call(x: Any, log_decay: Any, initial_state: Any, **packed: Any) -> Any:
         start = None if initial_state is None else initial_state.flatten(1)
-        output, h = quiet(function, x.flatten(2), log_decay.flatten(2), start, True, **packed)
+        output, h = guarded(function)(x.flatten(2), log_decay.flatten(2), start, True, **packed)
         return output.unflatten(2, x.shape[2:]), h.unflatten(1, x.shape[2:])
 
     return with_signature(call, ["x", "log_decay", "initial_state", *more])
@@ -61,7 +46,7 @@ def wkv(k, v, log_decay, u, initial_state):
     empty = k.new_zeros(k[:, 0].shape)
     state = torch.stack(initial_state or (empty, empty, empty - torch.inf), dim=1)[:, :, None]
     w, u = (-log_decay).log().flatten(), u.flatten()
-    output, state = quiet(rwkv4.fused_recurrent_rwkv4, w, u, k.flatten(2), v.flatten(2), state.flatten(3))
+    output, state = guarded(rwkv4.fused_recurrent_rwkv4)(w, u, k.flatten(2), v.flatten(2), state.flatten(3))
     return output.unflatten(2, k.shape[2:]), tuple(state[:, :, 0].unflatten(2, k.shape[2:]).unbind(1))
 
 
@@ -71,7 +56,7 @@ def softmax_over_time(function: Call) -> Call:
     def call(q, k, v, scale, initial_state, cu_seqlens):
         S, n, m = initial_state or (None, None, None)
         start = None if n is None else (S, (m + n.log())[:, None])
-        output, (S, y) = quiet(function, q, k, v, scale, start, True, cu_seqlens=cu_seqlens)
+        output, (S, y) = guarded(function)(q, k, v, scale, start, True, cu_seqlens=cu_seqlens)
         return output, (S, torch.ones_like(y[:, 0]), y[:, 0])
 
     return call
@@ -91,7 +76,7 @@ def in_levels(function: Call, *more: str) -> Call:
     def call(q: Any, level_scale: Any, log_decay: Any, **given: Any) -> Any:
         lacking = max(0, (q.shape[1] - 1).bit_length() + 1 - level_scale.shape[-1])
         scales = torch.cat([level_scale, level_scale[..., -1:].expand(*level_scale.shape[:-1], lacking)], dim=-1)
-        output = quiet(function, q, g=log_decay, level_scales=scales, **given)
+        output = guarded(function)(q, g=log_decay, level_scales=scales, **given)
         return output[0] if isinstance(output, tuple) else output, None
 
     return with_signature(call, ["q", "k", "v", "log_decay", "level_scale", "scale", *more])
