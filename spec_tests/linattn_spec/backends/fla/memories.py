@@ -78,7 +78,8 @@ def gates_of(kept: torch.Tensor, log_decay: torch.Tensor) -> tuple[torch.Tensor,
     """Gates that leave of every key in the cache what is left of it; and what is left of all keys in the end."""
     past = torch.nn.functional.pad(-kept[..., 0].log(), (0, 0, 1, 1)).diff(dim=1)
     gates = torch.cat([past[:, :-1], log_decay[:, :1] + past[:, -1:], log_decay[:, 1:]], 1)
-    later = torch.nn.functional.pad(log_decay[:, 1:], (0, 0, 0, 1)).flip(1).cumsum(1).flip(1).exp()[..., None]
+    later = torch.nn.functional.pad(log_decay[:, 1:], (0, 0, 0, 1))[:, : log_decay.shape[1]]
+    later = later.flip(1).cumsum(1).flip(1).exp()[..., None]
     return gates, torch.cat([kept * log_decay.sum(1, keepdim=True).exp()[..., None], later], 1)
 
 
