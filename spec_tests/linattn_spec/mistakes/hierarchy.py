@@ -170,14 +170,12 @@ MERGES = (
         "levels-kept-by-halves",
         "A full level keeps half of what it holds, as in the strong hierarchy.",
         in_the_other_hierarchy,
-        "https://github.com/HanGuo97/log-linear-attention/blob/main/hattention/base.py",
         needs=WEAK,
     ),
     levels(
         "levels-handed-on-whole",
         "A full level hands on all it holds, as in the weak hierarchy.",
         in_the_other_hierarchy,
-        "https://github.com/HanGuo97/log-linear-attention/blob/main/hattention/base.py",
         needs=(*NEEDS, "halves"),
     ),
     levels(

@@ -94,5 +94,5 @@ def run(*words):
 
 def python(*words, **options):
     """Another interpreter, which finds the packages as this one does."""
-    defaults = {"env": ENVIRONMENT, "capture_output": True, "text": True, "timeout": 120}
+    defaults = {"env": ENVIRONMENT, "capture_output": True, "text": True, "timeout": 600}
     return subprocess.run([sys.executable, *map(str, words)], **defaults | options)
