@@ -55,6 +55,8 @@ def cached(function: Call, own_keys: bool = False) -> Call:
     """
 
     def call(q, k, v, initial_state, log_decay=None, cu_seqlens=None, **given):
+        if not (k.is_floating_point() and v.is_floating_point()):
+            raise TypeError("the cache enters in the dtype of k and v, which must be floating point")
         empty = (x.new_zeros(len(x), x.shape[2], 0, x.shape[3]).float() for x in (k, v, v[..., :1]))
         keys, values, *kept = (x.transpose(1, 2) for x in initial_state or empty)
         for name, x in {"q": q, **given}.items():
