@@ -94,6 +94,11 @@ def faint_at_resets(bits: np.ndarray) -> np.ndarray:
     return bell(bits) * np.where(token_of(bits) % 5 == 3, 2.0**-10, 2.0**13)
 
 
+def faint_keys_at_resets(bits: np.ndarray) -> np.ndarray:
+    """The same, so faint that the score of a query of 2^13 is a small number."""
+    return faint_at_resets(bits) * np.where(token_of(bits) % 5 == 3, 2.0**-3, 1)
+
+
 def paused(bits: np.ndarray) -> np.ndarray:
     """-inf at the first two tokens and where ``reset`` forgets everything."""
     t = token_of(bits)
@@ -131,6 +136,7 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "spike-f32": spike,
     "reset": reset,
     "faint-at-resets": faint_at_resets,
+    "faint-keys-at-resets": faint_keys_at_resets,
     "never": lambda bits: np.full(bits.shape, -np.inf),
     "far": far,
     "far-below": lambda bits: -8 - fraction(bits) * 8,
@@ -147,6 +153,7 @@ DRAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
     "rising": lambda bits: bell(bits) + 3 * token_of(bits),
     "falling": lambda bits: bell(bits) - 3 * token_of(bits),
     "paused": paused,
+    "sharp": lambda bits: bell(bits) * 2.0**13,
     "large": lambda bits: bell(bits) * 2.0**28,  # beyond float16: of states, which are kept in float32
     "every-fourth": lambda bits: (token_of(bits) % 4 == 2).astype(float),
 }

@@ -61,6 +61,15 @@ def softmax(x: Array) -> Array:
     return weights / weights.sum(axis=-1, keepdims=True)
 
 
+def causal_softmax(scores: Array, past: int) -> Array:
+    """Over the scores that a token sees, (..., T, past + T): those of the past, and up to its own one."""
+    tokens = scores.shape[-2]
+    seen = np.tri(tokens, past + tokens, past, dtype=np.int8)
+    visible = np.where(seen, scores, scores[..., :1])  # which every token sees
+    weights = seen * np.exp(visible - largest(visible))
+    return weights / weights.sum(axis=-1, keepdims=True)
+
+
 def with_ones(v: Array) -> Array:
     """One more value, which is 1: its sum is the normaliser."""
     return np.concatenate([v, 1 + 0 * v[..., :1]], axis=-1)

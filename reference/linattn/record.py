@@ -106,7 +106,9 @@ class Variant:
     state: tuple[State, ...]
     sources: tuple[Source, ...]
     output: str = "T V"
-    read: str = "inclusive"  # "inclusive": a token sees its own write; "exclusive": it does not
+    read: str = (
+        "inclusive"  # a token sees its own write; "exclusive": but for a bonus it does not; "earlier": it does not
+    )
     erase: str | None = None  # delta rules with a decay: the erase term reads the "decayed" or the "undecayed" state
     linear: tuple[str, ...] | None = None  # inputs and states in which, together, the outputs are linear; see below
     mixing: bool = False  # whether a channel of the output depends on the values in other channels

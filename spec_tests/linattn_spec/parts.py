@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from linattn.activations import softplus
 from linattn.algebra import largest, maximum, unit_lower_solve
 from linattn.families import stabilised
 from linattn.numbers.tape import Traced
@@ -108,3 +109,14 @@ def by_logarithms(n: Any, m: Any, scores: Any) -> Any:
     between = np.where(causal, np.exp(np.where(causal, gates[..., :, None, :] - gates[..., None, :, :], 0)), 0)
     kept = np.exp(gates) * np.exp(start - logs[..., :1, :])
     return between * np.exp(scores - logs)[..., None, :, :], kept, 1 + 0 * logs, logs
+
+
+def by_sums(scores: Any, earlier: Any) -> Any:
+    """The shares of a stick as exponentials of sums of logarithms, as published: each has that of its own key in it."""
+    scores = np.where(earlier, scores, 0)
+    left = np.where(earlier, -softplus(scores), 0)
+    sums = np.cumsum(left[..., ::-1], axis=-1)[..., ::-1]
+    return np.where(earlier, np.exp(scores + sums), 0), np.exp(sums[..., :1])
+
+
+SUMS: dict[str, Callable[..., Any]] = {"broken": by_sums}

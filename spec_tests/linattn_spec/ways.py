@@ -17,7 +17,7 @@ import numpy as np
 
 from linattn.numbers import noise
 from linattn.record import Input, Variant
-from linattn_spec.parts import by_inverse, by_logarithms, uses, with_parts
+from linattn_spec.parts import SUMS, by_inverse, by_logarithms, uses, with_parts
 
 CHUNK = 64  # tokens that a form takes at once, and over which it sums log decays
 WHOLE = 256  # the same of the parallel form
@@ -38,12 +38,13 @@ def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int], fin
     """Those whose noise counts where ``form`` is promised. ``copies`` of every weight are computed at once; ``finite``
     are the gates that have differences.
     """
+    sticks = [with_parts(variant, **SUMS)] * uses(variant, "broken")
     if form in ("recurrent", "bidirectional"):
-        return [Way(variant, form)]
+        return [Way(variant, form), *(Way(one, "chunkwise", 1) for one in sticks)]
     chunk = CHUNK
     if form == "parallel":
         chunk = max(CHUNK, min(WHOLE, isqrt(WEIGHTS // (copies * channels(variant, sizes)))))
-    closed = [variant]
+    closed = [variant, *sticks]
     for part, way in (("unit_lower_solve", by_inverse), ("softmax_over_time", by_logarithms)):
         closed += [with_parts(variant, **{part: way})] * uses(variant, part)
     computed = [False, True] if finite and differs(variant) else [False]

@@ -26,12 +26,15 @@ from linattn.variants import (
     iplr,
     kda,
     linear_attention,
+    parallax,
     path,
     preconditioned_gated_delta_rule,
     preconditioned_kda,
     rwkv7,
     simple_gla,
     softmax_attention,
+    stick_breaking,
+    wall,
 )
 
 DELTA = tuple(
@@ -48,7 +51,7 @@ DELTA = tuple(
         preconditioned_kda,
     )
 )
-SOFTMAX = tuple(module.VARIANT for module in (fox, alibi, path, deltaformer))
+SOFTMAX = tuple(module.VARIANT for module in (fox, alibi, path, deltaformer, wall, parallax, stick_breaking))
 KNOWN = (delta_rule, gated_delta_rule, kda, gla, simple_gla, linear_attention, softmax_attention)
 BY_NAME = {v.name: v for v in (*DELTA, *SOFTMAX, *(module.VARIANT for module in KNOWN))}
 ROUTES = {

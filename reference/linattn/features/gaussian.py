@@ -42,7 +42,10 @@ def random_fourier(x: Array, W: Array, sigma: Any) -> Array:
 
 
 def rfa(x: Array, W: Array, sigma: Any) -> Array:
-    """``random_fourier`` of x / |x|; 0 gives NaN. The authors' code adds 1e-3 to |x|."""
+    """``random_fourier`` of x / |x|; 0 gives NaN. The authors' code adds 1e-3 to |x|.
+
+    What multiplies W in the paper's (8), a learned vector, is 1 / sigma, although it is called sigma there.
+    """
     return random_fourier(l2_norm(x, 0), W, sigma)
 
 
@@ -110,7 +113,7 @@ MAPS = (
         rfa,
         lambda K, W, sigma: 2 * len(W),
         "signed",
-        "Peng et al., 2021, arXiv:2103.02143, as in their code",
+        "Peng et al., 2021, arXiv:2103.02143, (2), (3), (5), section 3.3; theorem 1 has the variance of W inverted",
         "exp((cos(q, k) - 1) / sigma^2)",
         lambda q, k, W, sigma: np.exp((inner_product(l2_norm(q, 0), l2_norm(k, 0)) - 1) / (sigma * sigma)),
         in_expectation=True,

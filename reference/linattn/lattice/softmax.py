@@ -2,7 +2,9 @@
 
 import numpy as np
 
-from linattn.lattice.edge import Edge, adding, exponential_kernel, per_head, per_token
+from linattn.algebra import dot, outer, sigmoid, times
+from linattn.lattice.edge import Edge, adding, exponential_kernel, later, per_head, per_token
+from linattn.variants import stick_breaking
 
 
 def ones(cache):
@@ -37,6 +39,43 @@ def over_the_last(output, x):
     return output[..., :-1] / output[..., -1:]
 
 
+def with_products(keys, values):
+    """What a mean over the values needs beside them, so that it knows their covariance with the keys."""
+    rows = outer(values, keys)
+    return np.concatenate([values, keys, rows.reshape((*rows.shape[:-2], -1))], axis=-1)
+
+
+def with_wider_values(state, x):
+    return (state[0], with_products(*state)), {n: x[n] for n in ("q", "k", "scale")} | {
+        "v": with_products(x["k"], x["v"])
+    }
+
+
+def less_the_covariance(output, x):
+    V, K = x["v"].shape[-1], x["k"].shape[-1]
+    v, k, vk = np.split(output, [V, V + K], axis=-1)
+    return v + dot(k, x["r"]) * v - times(vk.reshape((*v.shape, K)), x["r"])
+
+
+def values_alone(state):
+    keys, values = state
+    K = keys.shape[-1]
+    return keys, values[..., : (values.shape[-1] - K) // (1 + K)]
+
+
+def with_one_query(state, x):
+    return state, x | {"q": np.broadcast_to(x["q"][..., :1, :], x["q"].shape)}
+
+
+def as_a_scan(state, x):
+    """What the cache gives is the state of the scan; the first token keeps it, and every other one has its key late."""
+    keys, values = state
+    q, k, v = (x[name][..., 0, :] for name in ("q", "k", "v"))
+    _, h = stick_breaking.step(keys, values, q, k, v, x["scale"])
+    z = sigmoid(x["scale"] * dot(x["q"], x["k"])) + 0 * x["v"]
+    return (h,), {"x": later(x["v"], x["v"]), "z": later(z, z)}
+
+
 EDGES = (
     Edge("softmax_attention", "fox", "log_decay = 0", with_all_kept, state_back=lambda s: s[:2]),
     Edge("alibi", "fox", "log_decay = -slope throughout", with_linear_decay, state_back=lambda s: s[:2]),
@@ -62,8 +101,40 @@ EDGES = (
         "beta = 0",
         adding(w=lambda x: x["q"], beta=lambda x: 0 * x["v"][..., :1]),
     ),
+    Edge("softmax_attention", "wall", "log_decay = 0", adding(log_decay=lambda x: np.zeros(x["k"].shape))),
+    Edge("softmax_attention", "parallax", "r = 0", adding(r=lambda x: 0 * x["q"]), proof="bytes"),
+    Edge(
+        "parallax",
+        "softmax_attention",
+        "values v, k and v k^T, of whose means it is made",
+        with_wider_values,
+        less_the_covariance,
+        values_alone,
+    ),
+)
+MEETINGS = (
+    Edge(
+        "stick_breaking",
+        "min_gru",
+        "z the shares, a token late",
+        as_a_scan,
+        state_back=None,
+        where=with_one_query,
+        given="all queries are one",
+        proof="bytes",
+    ),
 )
 LOOKALIKES = (
+    Edge(
+        "wall",
+        "fox",
+        "the decay of a channel outside of the exponential",
+        lambda s, x: ((*s, ones(s[0])), x | {"log_decay": x["log_decay"][..., :1]}),
+        state_back=None,
+    ),
+    Edge("wall", "softmax_attention", "the decays dropped", adding("log_decay"), state_back=None),
+    Edge("parallax", "softmax_attention", "r dropped", adding("r"), state_back=None),
+    Edge("stick_breaking", "softmax_attention", "the same scores", adding(), state_back=None),
     Edge("path", "fox", "w and beta dropped", lambda s, x: (s, {n: x[n] for n in x if n not in ("w", "beta")})),
     Edge(
         "fox",

@@ -64,9 +64,12 @@ class Log:
         return -self + other
 
     def __mul__(self, other: Any) -> "Log":
-        """The product of two exponents, as in a score q.k that is to be exponentiated."""
+        """The product of two exponents, as in a score q.k that is to be exponentiated.
+
+        That with a number is an exponent that depends on both alone: nothing is known of a sum of such products.
+        """
         factor = other.exponent if isinstance(other, Log) else whole(other)
-        if factor is None or isinstance(other, Number):
+        if factor is None:
             return NotImplemented
         if self.exponent is None:
             raise ZeroDivisionError("log 0 has no multiples")

@@ -47,6 +47,7 @@ from linattn.variants import (
     mlstm,
     mlstm_sigmoid,
     normalised_linear_attention,
+    parallax,
     path,
     power_attention,
     preconditioned_gated_delta_rule,
@@ -66,13 +67,15 @@ from linattn.variants import (
     simple_gla,
     slstm,
     softmax_attention,
+    stick_breaking,
     strong_log_linear_gated_delta_rule,
     strong_log_linear_simple_gla,
     titans_linear,
     ttt_linear,
+    wall,
 )
 
-SOFTMAX = (softmax_attention, kernel_attention, alibi, fox, path, deltaformer)
+SOFTMAX = (softmax_attention, kernel_attention, alibi, fox, wall, path, deltaformer, parallax, stick_breaking)
 OUTER_PRODUCTS = (
     linear_attention,
     normalised_linear_attention,

@@ -7,10 +7,12 @@ r"""Attention with bounded memory control (ABC): softmax attention over M slots,
     \tilde V_t &= \mathrm{diag}(e^{y_{t-1} - y_t}) \tilde V_{t-1} + e^{s_t - y_t} v_t^\top \\
     o_t &= \tilde V_t^\top \mathrm{softmax}(\sigma\, \tilde K_t q_t)
 
-Each slot holds weighted means of all keys and of all values. The state has y as y = m + log n, with the largest
-score so far m and the total weight n relative to it. fla's state has neither: its sequences cannot be continued.
-The review in arXiv:2409.07146, (3) and (4), taken literally never scales down what was written: ``never_rescaled``,
-which is gated slot attention with decays 1.
+Each slot holds weighted means of all keys and of all values, as in appendix B.1 of the paper and in fla: the sums so
+far over the sum of the weights so far. The paper also divides every weight by the sum up to its own token (footnote 5,
+table 1). Added up as in its (5), or in arXiv:2409.07146, (3) and (4), those are never scaled down: ``never_rescaled``,
+which is gated slot attention with decays 1. The paper takes the two for one, as they are where a single total divides
+all weights: in its (7), which is not causal. The state has y as y = m + log n, with the largest score so far m and the
+total weight n relative to it. fla's state has neither: its sequences cannot be continued.
 """
 
 from dataclasses import replace
@@ -25,7 +27,7 @@ from linattn.variants.gsa import SLOT_KEYS, SLOT_VALUES, two_passes
 
 
 def step(keys, values, n, m, q, k, v, s, scale):
-    """Peng et al., as in fla's ``naive_cumsum_abc``, one token at a time."""
+    """Peng et al., appendix B.1, as in fla's ``naive_cumsum_abc``, one token at a time."""
     keep, write, n, m = entering(n, m, s)
     keys = keep[..., :, None] * keys + outer(write, k)  # WRITE
     values = keep[..., :, None] * values + outer(write, v)
@@ -33,7 +35,7 @@ def step(keys, values, n, m, q, k, v, s, scale):
 
 
 def never_rescaled(keys, values, n, m, q, k, v, s, scale):
-    """One step with the same weights e^{s_t - y_t}, which stay what they were when the total grows."""
+    """One step of (5) with the weights of footnote 5, which stay what they were when the total grows."""
     _, write, n, m = entering(n, m, s)
     keys, values = keys + outer(write, k), values + outer(write, v)
     return (keys, values, n, m), read(softmax(scale * read(q, transpose(keys))), values)
@@ -73,7 +75,7 @@ VARIANT = Variant(
             "Peng et al.",
             2021,
             "2110.02488",
-            "as in fla's naive_recurrent_abc and naive_cumsum_abc; the read as in arXiv:2409.07146, (2)",
+            "equations (4), (5) and (7), footnote 5, table 1, appendix B.1; the scale as in fla's naive_cumsum_abc",
         ),
     ),
     aliases={"fla": "abc"},

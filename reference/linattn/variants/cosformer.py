@@ -8,9 +8,9 @@ r"""cosFormer: a weighted mean of all values so far, with weights q.k cos(pi (t 
                 {\cos(\theta_t)\, z_t^{c\top} q_t + \sin(\theta_t)\, z_t^{s\top} q_t + \epsilon}
 
 and the same with sines. q and k come after their feature map, a ReLU. M is a parameter, given as the angle omega: no
-weight of a token at most M ago is negative, so M should be the greatest length there will be. The authors' code takes
-the length of the sequence, so that its outputs depend on tokens to come. It has no eps and clamps the denominator at
-1e-6.
+weight of a token at most M ago is negative, so M should be the greatest length there will be: the paper has M >= T,
+and sums over all tokens. The authors' code takes the length of the sequence, so that its outputs depend on tokens to
+come. The paper has no eps; the code clamps the denominator at 1e-6.
 """
 
 from math import pi
@@ -83,7 +83,7 @@ VARIANT = Variant(
             "Qin et al.",
             2022,
             "2202.08791",
-            "the causal form as in the authors' code",
+            "(11), section 2.4, appendix A.2; the causal form as in the authors' code",
         ),
     ),
     aliases={"cosformer": "CosformerAttention (M is the length)"},

@@ -6,7 +6,8 @@ r"""DeltaFormer: softmax attention to values from which what their own tokens re
     o_t &= \sum_{s \le t} \frac{e^{\sigma\, q_t^\top k_s}}{\sum_{r \le t} e^{\sigma\, q_t^\top k_r}}\, u_s
 
 The first sum is exclusive, and empty for the first token. The cache holds u in place of v. The correction has a
-query w of its own; in fla's operator it is q, and beta is any number.
+query w of its own; in fla's operator it is q, and beta is any number. In the authors' listing w is k, and beta 1. They
+give v a factor too, which is the caller's here, and allow other kernels than softmax.
 """
 
 from dataclasses import replace
@@ -78,6 +79,13 @@ VARIANT = Variant(
             2025,
             "2505.19488",
             "as in arXiv:2510.26692, table 6, and, with softmax and beta, in fla's naive_deltaformer_attn",
+        ),
+        Source(
+            "DeltaFormer: Unlock the State Space of Transformer",
+            "Xu, Ao, He, Lu, Shi, Zhong",
+            2025,
+            "",
+            "sections 3.2, 3.4, appendix E, listing 1 (NeurIPS)",
         ),
     ),
     aliases={"fla": "deltaformer_attn (w = q)"},

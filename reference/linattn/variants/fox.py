@@ -6,9 +6,10 @@ r"""Forgetting attention (FoX): softmax attention whose weights decay with a dat
                  {\sum_{s \le t} f_{ts}\, e^{\sigma\, q_t^\top k_s}}, \qquad
            f_{ts} = e^{g_{s+1} + \ldots + g_t}
 
-The state is the cache of keys and values, and what is left of each: f. The authors' code and fla have a gate for
-every query head; here heads with gates of their own have keys and values of their own. They take differences of
-cumulative sums of g; here single decays are multiplied, so that g = -inf is legal.
+The state is the cache of keys and values, and what is left of each: f. The paper, the authors' code and fla have a
+gate, a sigmoid of the input, for every query head; here heads with gates of their own have keys and values of their
+own. They take differences of cumulative sums of g; here single decays are multiplied, so that g = -inf is legal. The
+paper does not write the scale, which is 1 / sqrt(K).
 """
 
 import numpy as np
@@ -20,7 +21,7 @@ from linattn.variants import softmax_attention
 
 
 def step(keys, values, kept, q, k, v, log_decay, scale):
-    """Lin et al.: the weights of softmax attention times the products of the gates since."""
+    """Lin et al., (11): the weights of softmax attention times the products of the gates since."""
     kept = np.exp(log_decay)[..., None, :] * kept  # DECAY
     keys = np.concatenate([keys, k[..., None, :]], axis=-2)  # WRITE
     values = np.concatenate([values, v[..., None, :]], axis=-2)
@@ -79,7 +80,7 @@ VARIANT = Variant(
             "Lin, Nikishin, He, Courville",
             2025,
             "2503.02130",
-            "as in arXiv:2510.26692, table 6, and in the authors' code",
+            "equations (7)-(13), section 3, footnote 1 for the scale (version 2)",
         ),
     ),
     aliases={"fla": "forgetting_attn", "forgetting-transformer": "forgetting_attention"},

@@ -8,7 +8,8 @@ r"""Gated DeltaProduct: every token decays the memory once and then applies J de
     o_t &= \sigma\, S_{t,J}^\top q_t
 
 The transition is a product of J generalised Householder matrices. ``parallel`` is the gated delta rule on a sequence
-of T J tokens, of which the first of every J decays and the last is read. fla takes that sequence.
+of T J tokens, of which the first of every J decays and the last is read, as in the paper. fla takes that sequence.
+The paper has queries of unit length and no scale (``scale=1``).
 """
 
 from dataclasses import replace
@@ -74,7 +75,7 @@ VARIANT = Variant(
             "Siems, Carstensen, Zela, Hutter, Pontil, Grazzi",
             2025,
             "2502.10297",
-            "abstract: several steps per token, products of generalised Householder transformations",
+            "equation (3), sections 4, 5.1, appendix B.1 (NeurIPS)",
         ),
     ),
     aliases={"fla": "gated_delta_product (num_householder=J)"},

@@ -7,8 +7,9 @@ r"""Gated random feature attention (RFA-Gate): a weighted mean of the values in 
     o_t &= \frac{S_t^\top q_t}{z_t^\top q_t + \epsilon}
 
 q and k come after their random features, which are signed: the denominator can vanish. The write has the factor
-1 - alpha, which simple GLA lacks, and the normaliser decays like the memory. The authors' code has no eps: it clamps
-the denominator from below, at 1 in one version and at 0.01 in a later use of it.
+1 - alpha, which simple GLA lacks, and the normaliser decays like the memory. The gate, g in the paper, is a sigmoid of
+the input. The paper has no eps. Nor has the authors' code: it clamps the denominator from below, at 1 in one version
+and at 0.01 in a later use of it.
 """
 
 import numpy as np
@@ -20,7 +21,7 @@ from linattn.variants import normalised_linear_attention, simple_gla
 
 
 def step(S, z, q, k, v, log_decay, eps):
-    """Peng et al., ``incremental_rfa`` of the authors' code with g0 = alpha."""
+    """Peng et al., (7), read as in (6); ``incremental_rfa`` of the authors' code with g0 = alpha."""
     alpha = np.exp(log_decay)
     S = alpha[..., :, None] * S + outer((1 - alpha) * k, v)  # DECAY, WRITE
     z = alpha * z + (1 - alpha) * k
@@ -65,7 +66,7 @@ VARIANT = Variant(
             "Peng, Pappas, Yogatama, Schwartz, Smith, Kong",
             2021,
             "2103.02143",
-            "the gated recurrence as in the authors' code, causal attention with a gate",
+            "equations (6) and (7), section 3.2, algorithm 1 in appendix A.1",
         ),
     ),
     aliases={"RFA": "incremental_rfa(g0=alpha)"},

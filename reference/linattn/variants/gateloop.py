@@ -5,10 +5,12 @@ r"""GateLoop: gated linear attention whose decays are complex: they turn as well
     S_t &= \mathrm{diag}(a_t) S_{t-1} + k_t v_t^\top, \qquad a_t = e^{g_t + i\theta_t} \in \mathbb{C}^K \\
     o_t &= \mathrm{Re}(S_t)^\top q_t
 
-g and theta come after their activations: log sigmoid(|a|) and arg a of one projection a in the implementation below;
-log sigmoid and none of two projections in the review of arXiv:2312.06635, table 1. The state is a pair of real
-arrays. There is no scale. The implementation has one a per head; its surrogate attention keeps the real part of
-the cumulative product alone, clamped, and is no form of this.
+g and theta come after their activations. The paper's are log sigmoid and none, of two projections; those of the
+implementation below are log sigmoid(|a|) and arg a, of one; those of the author's notebook log sigmoid and ReLU, of
+two. The paper lets q and k be complex and leaves Re out of its formulas; its models have real ones and return the real
+part. It writes h a, but its code and its surrogate attention have one decay for each key channel, as here. The state
+is a pair of real arrays. There is no scale. The implementation has one a per head; its surrogate attention keeps the
+real part of the cumulative product alone, clamped, and is no form of this. The paper's is one.
 """
 
 from dataclasses import replace
@@ -22,7 +24,7 @@ from linattn.variants import simple_gla
 
 
 def step(S_real, S_imag, q, k, v, log_decay, angle):
-    """Katsch, section 3.2 as in ``gate_loop_operator``."""
+    """Katsch, (7) and (8), as in ``gate_loop_operator`` of section 3.2, with real q, k and v."""
     S_real, S_imag = (np.exp(log_decay)[..., :, None] * S for S in turn(S_real, S_imag, angle[..., :, None]))  # DECAY
     S_real = S_real + outer(k, v)  # WRITE
     return (S_real, S_imag), read(q, S_real)  # READ
@@ -65,7 +67,7 @@ VARIANT = Variant(
             "Katsch",
             2023,
             "2311.01927",
-            "section 3.2, as an open implementation quotes it",
+            "(7)-(9), sections 3.2-4, appendix C; the author's notebook in GatedLinearRNN",
         ),
     ),
     aliases={"gateloop-transformer": "gate_loop_operator (angle and log_decay per head)"},

@@ -6,8 +6,8 @@ r"""Gated DeltaNet-2: Kimi delta attention with an erase gate per key channel an
            \qquad \alpha_t = e^{g_t} \in [0, 1]^K \\
     o_t &= \sigma\, S_t^\top q_t
 
-Decay comes first. The gates stand in [0, 1]; the authors' code has an option that doubles b. Scale K^-1/2 is that of
-fla; the equation has none (``scale=1``).
+Decay comes first. The gates stand in [0, 1]; the paper has an option that doubles b, and b alone. Its queries and keys
+have the length 1, and it has no scale (``scale=1``); K^-1/2 is that of fla.
 """
 
 from dataclasses import replace
@@ -21,7 +21,7 @@ from linattn.variants import dplr
 
 
 def step(S, q, k, v, log_decay, b, w, scale):
-    """Hatamizadeh, Choi, Kautz: the gated delta rule-2."""
+    """Hatamizadeh, Choi, Kautz, equation (9): the gated delta rule-2."""
     S = np.exp(log_decay)[..., :, None] * S  # DECAY
     retrieved = read(b * k, S)  # ERASE
     S = S + outer(k, w * v - retrieved)  # WRITE
@@ -64,7 +64,7 @@ VARIANT = Variant(
             "Hatamizadeh, Choi, Kautz",
             2026,
             "2605.22791",
-            'the recurrence as in the repository of the authors, "The Gated Delta Rule-2"',
+            "(8)-(12), (18)-(25), sections 3.1, 3.3, D.2; (29)-(44)",
         ),
     ),
     aliases={"fla": "gdn2"},

@@ -21,7 +21,7 @@ from linattn.variants import linear_recurrence
 
 
 def step(h, x, log_decay):
-    """Qin, Yang, Zhong, the recurrence as their repository states it, with angle 0."""
+    """Qin, Yang, Zhong, section 3.2, algorithm 1, with angle 0."""
     alpha = np.exp(log_decay)
     h = alpha * h  # DECAY
     h = h + (1 - alpha) * x  # WRITE
@@ -61,7 +61,7 @@ VARIANT = Variant(
             "Qin, Yang, Zhong",
             2023,
             "2311.04823",
-            'the recurrence as in the repository of the authors, "Algorithm"',
+            "equation (2), section 3.2, algorithm 1 (version 1)",
         ),
     ),
     aliases={"fla": "hgrn (layer)", "hgru-pytorch": "Hgru1_real_1d"},

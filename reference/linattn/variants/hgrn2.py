@@ -5,8 +5,9 @@ r"""HGRN2: gated linear attention whose keys are what its decays leave free.
     S_t &= \mathrm{diag}(\alpha_t) S_{t-1} + (1 - \alpha_t) v_t^\top, \qquad \alpha_t = e^{g_t} \in [0, 1]^K \\
     o_t &= \sigma\, S_t^\top q_t
 
-The paper's names: f = alpha for the forget gate, i = v for the input, o = q for the output gate. Its lower bounds of
-the forget gate come before the operator. The paper has no scale (``scale=1``), fla has K^-1/2.
+The paper's names: f = alpha for the forget gate, i = v for the input, o = q for the output gate, and h for the
+transpose of S. Its lower bounds of the forget gate come before the operator. The paper has no scale (``scale=1``), fla
+has K^-1/2.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ from linattn.variants import simple_gla
 
 
 def step(S, q, v, log_decay, scale):
-    """Qin et al. 2024, the recurrence as their repository states it."""
+    """Qin et al. 2024, (3)."""
     alpha = np.exp(log_decay)
     S = alpha[..., :, None] * S  # DECAY
     S = S + outer(1 - alpha, v)  # WRITE
@@ -49,7 +50,7 @@ VARIANT = Variant(
             "Qin, Yang, Sun, Shen, Li, Sun, Zhong",
             2024,
             "2404.07904",
-            'the recurrence as in the repository of the authors, "Algorithm", and in arXiv:2510.26692, table 7',
+            "(3), section 3.2, table 4",
         ),
     ),
     aliases={"fla": "hgrn2 (layer), gla with k = 1 - exp(g)"},

@@ -93,7 +93,7 @@ VARIANT = Variant(
             "Tsai, Bai, Yamada, Morency, Salakhutdinov",
             2019,
             "1908.11775",
-            "the kernel-based formulation of attention, as in the authors' repository",
+            "as in the authors' repository; its Gaussian kernel as Cheng, Lin, Shen, Li have it, section 4.1",
         ),
     ),
 )

@@ -6,10 +6,11 @@ r"""LightNet: gated linear attention whose gates make each channel a softmax ove
     S_t &= \mathrm{diag}(e^{y_{t-1} - y_t}) S_{t-1} + e^{k_t - y_t} v_t^\top \\
     o_t &= \sigma\, S_t^\top q_t
 
-What is kept and what is written add up to 1 in each channel. The state has y as y = m + log n, with the largest key
-so far m and the total weight n relative to it. fla has y itself; up to and with the first token that has a weight its
-log decay is 0. In the first author's notes exp(k - y) multiplies another key, which here is 1; there is no scale. The
-first author's layer in xmixers starts with y = 0, a weight of 1 that holds nothing.
+What is kept and what is written add up to 1 in each channel. The paper's names: s = e^y, and a k with a bar for what
+is written. q comes after Swish, a norm and a gate come after o, and there is no scale. The state has y as y = m + log
+n, with the largest key so far m and the total weight n relative to it. fla has y itself; up to and with the first
+token that has a weight its log decay is 0. In the first author's notes exp(k - y) multiplies another key, which here
+is 1. The first author's layer in xmixers starts with y = 0, a weight of 1 that holds nothing.
 """
 
 from dataclasses import replace
@@ -23,7 +24,7 @@ from linattn.record import Source, State, Variant
 
 
 def step(S, n, m, q, k, v, scale):
-    """Qin et al., the additive recurrence as in fla's layer: g = y_{t-1} - y_t, key exp(k - y_t)."""
+    """Qin et al., section 4.1, with exp(y_{t-1} - y_t) for its 1 - exp(k_t - y_t)."""
     keep, write, n, m = entering(n, m, k)
     S = keep[..., :, None] * S  # DECAY
     S = S + outer(write, v)  # WRITE
@@ -63,7 +64,7 @@ VARIANT = Variant(
             "Qin, Mao, Shen, Li, Zhang, Dai, Zhong",
             2024,
             "2405.21022",
-            "the recurrence as in fla's layer LightNetAttention and the first author's notes, xopes, ops/additive",
+            "theorem 3.1, proposition 3.2, section 4.1",
         ),
     ),
     aliases={"fla": "lightnet (state: S and y), LightNetAttention (layer)"},

@@ -75,7 +75,7 @@ VARIANT = Variant(
             "Qin, Yang, Zhong",
             2023,
             "2311.04823",
-            "the recurrence as in fla, ops/hgrn/naive.py, with angle 0 and any input",
+            "equation (1), with any input (version 1); the recurrence as in fla, ops/hgrn/naive.py",
         ),
     ),
     aliases={"fla": "hgrn (the operator)", "recurrentgemma": "rnn_scan"},

@@ -7,7 +7,8 @@ r"""Log-linear attention over the gated delta rule: all memories decay and are c
     o_t &= \sigma \sum_l \lambda_t^{(l)}\, {S_t^{(l)}}^\top q_t
 
 The levels and C are those of log-linear simple GLA; the sum of all memories is that of the gated delta rule. The
-authors' code decays first, as here, and has no scale (``scale=1``).
+paper leaves out beta for brevity, except in appendix A. The authors' code decays first, as here; neither has a scale
+(``scale=1``).
 """
 
 import numpy as np
@@ -69,7 +70,7 @@ VARIANT = Variant(
             "Guo, Yang, Goel, Xing, Dao, Kim",
             2025,
             "2506.04761",
-            "the weak hierarchy of the authors' code (HState) with the gate of the gated delta rule",
+            "equation (4), sections 3.1, 3.3, appendix A (version 1); HState of the authors' code",
         ),
     ),
     aliases={"hattention": "HType.WEAK, HStruct.GDELTA"},

@@ -8,9 +8,9 @@ r"""Log-linear attention over simple GLA: a memory for each power of two of the 
 
 Level 0 is the token itself, level 1 + b the 2^b tokens of bit b in the number of those before it (a Fenwick tree).
 C adds 1 to that number: level 0 is carried to level 1, and on while the level is taken. The state has the bits as
-``taken``. This is the weak hierarchy of the authors' code and the one of fla; the strong one is
-``strong_log_linear_simple_gla``. L levels hold 2^(L-1) tokens; the last level takes whatever is more. Neither code
-has a scale (``scale=1``).
+``taken``. This is the weak hierarchy of the authors' code, that of their paper and of fla; the strong one is
+``strong_log_linear_simple_gla``. L levels hold 2^(L-1) tokens; the last level takes whatever is more. Paper and codes
+have no scale (``scale=1``). The paper's weights are not negative; here they are any numbers.
 """
 
 from dataclasses import replace
@@ -70,7 +70,7 @@ VARIANT = Variant(
             "Guo, Yang, Goel, Xing, Dao, Kim",
             2025,
             "2506.04761",
-            "the weak hierarchy of the authors' code (HState) and fla's naive_log_linear_attn",
+            "equations (2)-(4), sections 3.1, 3.3 (version 1); the weak hierarchy of the authors' code (HState)",
         ),
     ),
     aliases={"fla": "log_linear_attn (level_scales)", "hattention": "HType.WEAK, HStruct.MAMBA2"},

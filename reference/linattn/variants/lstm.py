@@ -9,7 +9,8 @@ r"""LSTM, the ancestor of all gates: a cell that decays and is written, as gates
 
 The x are what the input contributes to the three gates and to the candidate, W x + b. There are no peepholes. With
 R = 0 the cell is a linear recurrence; the gates that see h are why there is no closed form. The first LSTM, of 1997,
-has no forget gate, f = 1, sees gates of the step before as well, and has other sigmoids in place of tanh.
+has no forget gate, f = 1, sees gates of the step before as well, and has 2 tanh(x / 2) and tanh(c / 2) in place of
+tanh. The one of 1999, with a forget gate, keeps these two; all cells of a block share their gates.
 """
 
 from dataclasses import replace
@@ -68,6 +69,13 @@ VARIANT = Variant(
             1997,
             "",
             "section 4 and appendix A.1, equations (7)-(9), with f = 1; (3)-(5): its sigmoids",
+        ),
+        Source(
+            "Learning to Forget: Continual Prediction with LSTM",
+            "Gers, Schmidhuber, Cummins",
+            1999,
+            "",
+            "technical report IDSIA-01-99, sections 2, 3.1, equations (1)-(8), (10), (11): the forget gate",
         ),
     ),
     aliases={"onnx": "LSTM (gates in the order i, o, f, c)", "torch": "LSTM (gates in the order i, f, g, o)"},

@@ -5,9 +5,9 @@ r"""minGRU: a GRU whose gate and candidate see the input alone, which makes it a
     h_t &= (1 - z_t) \odot h_{t-1} + z_t \odot x_t \\
     o_t &= h_t
 
-x is the candidate state, z the update gate, after its sigmoid. The GRU of Cho et al. and the libraries keep the old
-state with the weight z; here z is the weight of the new one. The log-space form of the authors is the same sum of
-logarithms: its candidates are positive.
+x is the candidate state (the paper's h with a tilde), z the update gate, after its sigmoid. The GRU of Cho et al. and
+the libraries keep the old state with the weight z; here z is the weight of the new one. The log-space form of the
+authors is the same sum of logarithms: its candidates are positive. Their code starts with 0 or with a learnt state.
 """
 
 from dataclasses import replace
@@ -17,14 +17,14 @@ from linattn.variants import linear_recurrence
 
 
 def step(h, x, z):
-    """Feng et al., the recurrence of minGRU."""
+    """Feng et al., algorithm 1."""
     h = (1 - z) * h  # DECAY
     h = h + z * x  # WRITE
     return (h,), h  # READ
 
 
 def parallel(h, x, z):
-    """The associative scan."""
+    """The associative scan: algorithm 2."""
     states = linear_recurrence.scanned(h, 1 - z, z * x)
     return (states[..., -1, :],), states
 
@@ -48,6 +48,8 @@ VARIANT = Variant(
         "C3  Every channel is a weighted mean of its candidates and of its initial value.",
         "C4  z = 1 - exp(log_decay) is HGRN.",
     ),
-    sources=(Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "minGRU as in minGRU-pytorch"),),
+    sources=(
+        Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "appendices A.1, B, in a translation"),
+    ),
     aliases={"minGRU-pytorch": "minGRU (positive candidates)"},
 )

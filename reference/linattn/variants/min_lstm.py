@@ -6,7 +6,9 @@ r"""minLSTM: an LSTM whose gates and candidate see the input alone, and whose ga
     o_t &= h_t
 
 x is the candidate state, f and i are the forget and the input gate, after their sigmoids. There is no output gate and
-no tanh. Where both gates are 0 the weights are 0 / 0: in that channel the state is NaN from there on.
+no tanh. Where both gates are 0 the weights are 0 / 0: in that channel the state is NaN from there on. In version 3 of
+the paper the appendices divide the gates ("length independence scaling"); its main formulas, as pictures have them, do
+not: a linear recurrence with the decay f and inputs i x. In the authors' code it is an option, ``use_coeff_norm``.
 """
 
 from dataclasses import replace
@@ -16,14 +18,14 @@ from linattn.variants import linear_recurrence
 
 
 def step(h, x, f, i):
-    """Feng et al., the recurrence of minLSTM."""
+    """Feng et al., algorithm 3."""
     h = f / (f + i) * h  # DECAY
     h = h + i / (f + i) * x  # WRITE
     return (h,), h  # READ
 
 
 def parallel(h, x, f, i):
-    """The associative scan. (minGRU with the gate i / (f + i) would keep 1 - i / (f + i): no digit of a small f.)"""
+    """Algorithm 4. (minGRU with the gate i / (f + i) would keep 1 - i / (f + i): no digit of a small f.)"""
     states = linear_recurrence.scanned(h, f / (f + i), i / (f + i) * x)
     return (states[..., -1, :],), states
 
@@ -52,6 +54,8 @@ VARIANT = Variant(
         "C4  Every channel is a weighted mean of its candidates and of its initial value.",
         "C5  f = 1 - z, i = z is minGRU.",
     ),
-    sources=(Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "minLSTM as in minGRU-pytorch"),),
+    sources=(
+        Source("Were RNNs All We Needed?", "Feng et al.", 2024, "2410.01201", "appendices A.1, B, in a translation"),
+    ),
     aliases={"minGRU-pytorch": "minLSTM (positive candidates)"},
 )

@@ -22,7 +22,7 @@ from linattn.variants import fox
 
 
 def step(keys, values, kept, q, k, v, w, beta, log_decay, scale):
-    """Yang et al., section 2.2: the later Householder matrices, applied to the cache."""
+    """Yang et al., section 3.4, (1): the later Householder matrices, applied to the cache."""
     keys = keys - outer(read(w, transpose(keys)), beta * w)  # REFLECT
     return fox.step(keys, values, kept, q, k, v, log_decay, scale)  # DECAY, WRITE, READ
 
@@ -71,7 +71,7 @@ VARIANT = Variant(
             "Yang et al.",
             2025,
             "2505.16381",
-            "sections 2.2, 3.1 and 3.2",
+            "sections 2.2, 3.1, 3.2 and 3.4 with equation (1) (version 2)",
         ),
     ),
     aliases={"fla": "path_attn"},

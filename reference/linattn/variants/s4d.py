@@ -6,8 +6,9 @@ r"""S4D: every channel has complex states of its own, from a continuous system; 
     o_t &= 2\, \mathrm{Re}\Big( \sum_n C_{\cdot n} h_{t, \cdot n} \Big) + D \odot x_t
 
 It is a convolution, which is how it is trained; this is its recurrence. ``discretise.zero_order_hold`` (the code of
-the authors) makes lambda, and what B is multiplied with, of the continuous system and the step size of each channel;
-``s5.polar`` makes g and theta of lambda. Their minimal code has B = 1, so that the factor is B.
+the authors) or ``discretise.bilinear`` (listing 1) makes lambda, and what B is multiplied with, of the continuous
+system and the step size of each channel; ``s5.polar`` makes g and theta of lambda. The paper's formulas lack D, and
+its B is 1 at first; in their minimal code it stays 1, so that the factor is B.
 """
 
 from dataclasses import replace
@@ -20,7 +21,7 @@ from linattn.variants import linear_recurrence, lru
 
 
 def step(h_real, h_imag, x, log_decay, angle, B_real, B_imag, C_real, C_imag, D):
-    """Gu, Goel, Gupta, Re, the recurrence of the kernel in their code, ``S4DKernel``."""
+    """Gu, Gupta, Goel, Re: the recurrence of the kernel (7), twice its real part; D is from their code."""
     h_real, h_imag = (np.exp(log_decay) * part for part in turn(h_real, h_imag, angle))  # DECAY
     h_real, h_imag = h_real + B_real * x[..., :, None], h_imag + B_imag * x[..., :, None]  # WRITE
     return (h_real, h_imag), 2 * (dot(C_real, h_real) - dot(C_imag, h_imag))[..., 0] + D * x  # READ
@@ -74,10 +75,10 @@ VARIANT = Variant(
     sources=(
         Source(
             "On the Parameterization and Initialization of Diagonal State Space Models",
-            "Gu, Goel, Gupta, Re",
+            "Gu, Gupta, Goel, Re",
             2022,
             "2206.11893",
-            "the kernel as in the repository of the authors: a picture, assets/s4d.png, and models/s4/s4d.py",
+            "equations (6), (7), sections 3.1-3.3, listing 1; D as in the code of the authors, models/s4/s4d.py",
         ),
     ),
     aliases={"s4": "S4D (S4DKernel)"},

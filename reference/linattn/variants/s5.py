@@ -6,8 +6,9 @@ r"""S5: a complex linear recurrence that all channels share, from a continuous s
     o_t &= 2\, \mathrm{Re}(C h_t) + D \odot x_t
 
 Half of the eigenvalues of a real system stand for all: the others are their conjugates, hence the 2, which the code
-drops where ``conj_sym`` is off. ``linattn.discretise`` makes lambda, and what B is multiplied with, of the continuous
-system and its step sizes: by a zero-order hold, or by the bilinear rule. ``polar`` makes g and theta of lambda.
+drops where ``conj_sym`` is off, and which listing 1 of the paper does not have. ``linattn.discretise`` makes lambda,
+and what B is multiplied with, of the continuous system and its step sizes: by a zero-order hold, (6), or by the
+bilinear rule, which the code offers. ``polar`` makes g and theta of lambda.
 """
 
 import numpy as np
@@ -18,7 +19,7 @@ from linattn.variants import linear_recurrence, lru
 
 
 def step(h_real, h_imag, x, log_decay, angle, B_real, B_imag, C_real, C_imag, D):
-    """Smith, Warrington, Linderman, ``apply_ssm`` of their code."""
+    """Smith, Warrington, Linderman, equations (2) and (5), with the 2 of ``apply_ssm`` in their code."""
     h_real, h_imag = (np.exp(log_decay) * part for part in turn(h_real, h_imag, angle))  # DECAY
     h_real, h_imag = h_real + times(B_real, x), h_imag + times(B_imag, x)  # WRITE
     return (h_real, h_imag), 2 * (times(C_real, h_real) - times(C_imag, h_imag)) + D * x  # READ
@@ -58,7 +59,7 @@ VARIANT = Variant(
             "Smith, Warrington, Linderman",
             2022,
             "2208.04933",
-            "the recurrence and the discretisations as in the code of the authors, s5/ssm.py",
+            "equations (2), (5), (6), section 3.2, listing 1; the 2 as in the code of the authors, s5/ssm.py",
         ),
     ),
     aliases={"S5": "S5SSM (apply_ssm)"},

@@ -55,7 +55,7 @@ VARIANT = Variant(
             "Guo, Yang, Goel, Xing, Dao, Kim",
             2025,
             "2506.04761",
-            "the strong hierarchy of the authors' code (HState.cascade_strong) with the gate of the gated delta rule",
+            "appendices A, B.4, figures 9, 10 (version 1); HState.cascade_strong of the authors' code",
         ),
     ),
     aliases={"hattention": "HType.STRONG, HStruct.GDELTA"},

@@ -10,7 +10,7 @@ Only C is another than in ``log_linear_simple_gla``. Level 1 holds one token, le
 tokens: a level with two hands on both and keeps what comes from below as its first half. So level 1 always holds the
 token before, and no level is empty again once it held something. The state has the number of halves as ``halves``
 (levels 0 and 1: 0 or 1). The authors' kernels have both hierarchies, their models take the weak one; neither has a
-scale (``scale=1``).
+scale (``scale=1``). Their paper has the strong one in pictures, without a formula.
 """
 
 import numpy as np
@@ -56,7 +56,7 @@ VARIANT = Variant(
             "Guo, Yang, Goel, Xing, Dao, Kim",
             2025,
             "2506.04761",
-            "the strong hierarchy of the authors' code (HState.cascade_strong, get_level_index_strong)",
+            "appendix B.4, figures 9, 10 (version 1); HState.cascade_strong of the authors' code",
         ),
     ),
     aliases={"hattention": "HType.STRONG, HStruct.MAMBA2"},

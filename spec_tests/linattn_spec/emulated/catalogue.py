@@ -12,7 +12,7 @@ from linattn.record import Variant
 from linattn.variants import gated_delta_rule, retention, simple_gla
 from linattn_spec.emulated import routes
 from linattn_spec.emulated.kernel import Kernel
-from linattn_spec.parts import by_inverse, by_logarithms, uses
+from linattn_spec.parts import by_inverse, by_logarithms, by_sums, uses
 from linattn_spec.ways import CHUNK, WHOLE
 
 DELTA_RULES = ("delta_rule", "gated_delta_rule", "kda")
@@ -79,6 +79,7 @@ OTHERWISE: dict[str, tuple[str, Callable[..., Any]]] = {
     "scan one by one": ("scan", routes.one_by_one),
     "scan by pairs": ("scan", routes.by_pairs),
     "weights by logarithms": ("softmax_over_time", by_logarithms),
+    "shares by sums of logarithms": ("broken", by_sums),
     "conjugate gradients": ("solve", routes.conjugate_gradients),
 }
 

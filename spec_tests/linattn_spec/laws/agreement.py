@@ -14,6 +14,8 @@ from linattn_spec.exchange import Exchange
 from linattn_spec.laws.law import SLACK, Law, returned
 from linattn_spec.subject import Subject, truth_of
 
+LARGER = 8  # a problem that much larger than the own one says little of kernels in use
+
 
 def agreement(subject: Subject) -> Iterator[Comparison]:
     """A function gives what the first other one of its variant gives that takes the case and sees as many tokens."""
@@ -49,12 +51,16 @@ def containing(subject: Subject, edge: Edge, inputs: dict[str, Any]) -> list[Exc
     if edge.special != subject.variant.name:
         return []
     mine, (state, mapped) = subject.exchange.function, floats(*edge.into(start(subject), inputs))
-    if not has_plain_heads(edge.general, mapped):
+    if not has_plain_heads(edge.general, mapped) or size(mapped) > LARGER * size(inputs):
         return []
     point = (None if mine.form == "bidirectional" else state, mapped)
     dims = {**subject.case.dims, **forms.dims(variant(edge.general), mapped)}
     same = [x for x in others(subject, edge.general, point, dims) if x.function.form == mine.form]
     return sorted(same, key=lambda x: x.function.column != mine.column)[:1]
+
+
+def size(inputs: dict[str, Any]) -> int:
+    return sum(np.size(x) for x in inputs.values())
 
 
 def has_plain_heads(name: str, inputs: dict[str, Any]) -> bool:

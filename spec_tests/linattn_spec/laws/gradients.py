@@ -21,7 +21,7 @@ from linattn_spec import backward, verdict
 from linattn_spec.backend import Function
 from linattn_spec.comparison import Comparison
 from linattn_spec.laws.law import Law
-from linattn_spec.parts import HELD, uses, with_parts
+from linattn_spec.parts import HELD, SUMS, uses, with_parts
 from linattn_spec.profiles import BITS, SMALLEST, Profile
 from linattn_spec.subject import Subject
 from linattn_spec.verdict import Truth
@@ -61,7 +61,7 @@ class Way:
     form: str
     chunk_size: int = CHUNK
     differences: bool = False  # of cumulative sums, in place of products of decays
-    held: bool = False  # the stabilisers, as if they were constants
+    parts: tuple[tuple[str, Callable[..., Any]], ...] = ()  # other ones than its own
 
 
 def ways(case: Case) -> Iterator[Way]:
@@ -70,14 +70,17 @@ def ways(case: Case) -> Iterator[Way]:
 
     Nor do they follow the largest score, on which no output depends: the gradient by a score is p (dp - sum p dp),
     where a weight p of 1 leaves a difference of equal terms. To follow it would take the errors of both away.
+    Through sums of logarithms a score gets what all later shares lose by it.
     """
     chunk, variant = min(CHUNK, case.dims["T"]), find_variant(case.variant)
     yield Way("recurrent")
     if not variant.parallel:
         return
     finite = np.isfinite(linattn_golden.load(case).inputs.get("log_decay", 0.0)).all()
-    for held in [False, True] if any(uses(variant, part) for part in HELD) else [False]:
-        yield from (Way("chunkwise", chunk, own, held) for own in ([False, True] if finite else [False]))
+    for parts in [{}, *(other for other in (HELD, SUMS) if any(uses(variant, part) for part in other))]:
+        yield from (
+            Way("chunkwise", chunk, own, tuple(parts.items())) for own in ([False, True] if finite else [False])
+        )
 
 
 def proven(case_id: str, loss: str) -> dict[str, np.ndarray]:
@@ -96,7 +99,7 @@ def strayed(case_id: str, profile: Profile, way: Way, loss: str) -> dict[str, np
     arithmetic = noise.Arithmetic(
         profile.operand_bits, profile.bits, samples=SAMPLES, decays_by_differences=way.differences
     )
-    computed = with_parts(variant, **HELD) if way.held else variant
+    computed = with_parts(variant, **dict(way.parts)) if way.parts else variant
 
     def noisy(name: str) -> Any:
         per_head = variant.has(name) and variant.input(name).time is None

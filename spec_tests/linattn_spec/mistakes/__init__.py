@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from linattn_spec.mistakes.angles import ANGLES
 from linattn_spec.mistakes.beta import BETA
 from linattn_spec.mistakes.cache import CACHE
+from linattn_spec.mistakes.cached_keys import CACHED_KEYS
 from linattn_spec.mistakes.calls import CALLS
 from linattn_spec.mistakes.causality import CAUSALITY
 from linattn_spec.mistakes.chunks import CHUNKS
@@ -53,6 +54,7 @@ from linattn_spec.mistakes.slots import SLOTS
 from linattn_spec.mistakes.slstm_cells import SLSTM_CELLS
 from linattn_spec.mistakes.stabilised import STABILISER
 from linattn_spec.mistakes.step_sizes import STEP_SIZES
+from linattn_spec.mistakes.sticks import STICKS
 from linattn_spec.mistakes.taps import TAPS
 from linattn_spec.mistakes.trapezoid import TRAPEZOID
 from linattn_spec.mistakes.triangular import TRIANGULAR
@@ -95,6 +97,8 @@ MISTAKES: tuple[Mistake, ...] = (
     + SEVERAL_RULES
     + DISTANCES
     + CORRECTED_CACHE
+    + CACHED_KEYS
+    + STICKS
     + STEP_SIZES
     + POSITIONS
     + CALLS

@@ -88,6 +88,7 @@ def cache_exchanged(call: Call) -> Results:
 
 
 NEEDS = ("keys",)
+SOFTMAX = (*NEEDS, "read inclusive")
 
 CACHE = (
     Mistake(
@@ -132,22 +133,22 @@ CACHE = (
         "precision",
         "The exponential of the scores is taken in float16, without their maximum.",
         exponentials_in_float16,
-        NEEDS,
+        SOFTMAX,
     ),
     Mistake(
         "blocks-not-rescaled",
         "chunk",
         "A new largest score does not rescale what was summed before.",
         not_rescaled,
-        NEEDS,
+        SOFTMAX,
     ),
     Mistake(
         "masked-scores-of-0",
         "causality",
         "Tokens to come have a score of 0 instead of minus infinity.",
         late_mask,
-        NEEDS,
+        SOFTMAX,
         seen_by=("golden", "prefix"),
     ),
-    Mistake("window-of-16", "causality", "Only the last 16 tokens are seen.", window, NEEDS),
+    Mistake("window-of-16", "causality", "Only the last 16 tokens are seen.", window, SOFTMAX),
 )

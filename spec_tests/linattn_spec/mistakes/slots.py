@@ -96,7 +96,7 @@ SLOTS = (
     Mistake(
         "slots-never-rescaled",
         "normaliser",
-        "What a slot holds is not scaled down as its total weight grows.",
+        "What a slot holds is not scaled down as its total weight grows: the other reading of the paper.",
         with_step(added),
         ("abc",),
     ),

@@ -12,15 +12,26 @@ import linattn_golden
 from linattn import VARIANTS
 from linattn_tools.golden.scenarios import BY_HAND
 
+
+def broken(score, values):
+    """Of the last value first."""
+    share = 1 / (1 + math.exp(-score))
+    return sum(share * (1 - share) ** n * v for n, v in enumerate(values))
+
+
 A = math.exp(-1)
 DECAYED = A * (A + 1)  # of the state and the first write
 MEANS = ((), [(10 + 1) / 5, (10 + 1 + 2) / 6])
 WEIGHT = (1 / 2) / (1 + 1 / 2)  # of the error, in the step that is stable for keys of any length
 CORRECTED = ((1 + WEIGHT,), [1 + WEIGHT * (1 - 1), 2 * (1 + WEIGHT * (2 - 1))])
+FOUND = [(4 * math.exp(A), 10 / 4, math.e, 1), (4 * math.exp(2 * A * A), 10 / 4, math.exp(2 * A), 1, math.exp(2), 2)]
+FADED = [sum(w * v for w, v in zip(x[::2], x[1::2], strict=True)) / sum(x[::2]) for x in FOUND]  # weights and values
 GATED = ((DECAYED + 2,), [A + 1, 2 * (DECAYED + 2)])
 WRITTEN_OUT = {  # variant: the state after each token, and the output
     "softmax_attention": MEANS,
     "kernel_attention": MEANS,
+    "wall": ((), FADED),
+    "stick_breaking": ((), [broken(1, [4, 3, 2, 1]), broken(2, [1, 4, 3, 2, 1])]),
     "linear_attention": ((4,), [1 * (1 + 1), 2 * (2 + 2)]),
     "normalised_linear_attention": ((4, 3), [(1 + 1) / (1 + 1), (2 * 4) / (2 * 3)]),
     "retention": GATED,

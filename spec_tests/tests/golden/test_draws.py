@@ -31,6 +31,7 @@ RANGES = {
     "spike-f32": (-20, 0),
     "reset": (-np.inf, 0),
     "faint-at-resets": (-(2.0**15), 2.0**15),
+    "faint-keys-at-resets": (-(2.0**15), 2.0**15),
     "never": (-np.inf, -np.inf),
     "far": (-40, 100),
     "far-below": (-16, -8),
@@ -47,6 +48,7 @@ RANGES = {
     "rising": (-4, 100),
     "falling": (-100, 4),
     "paused": (-np.inf, 4),
+    "sharp": (-(2.0**15), 2.0**15),
     "large": (-(2.0**30), 2.0**30),
     "every-fourth": (0, 1),
 }
@@ -139,9 +141,9 @@ def test_resets_and_spikes_are_where_they_should_be():
     assert forgotten[:, :, 9::5, 0].all()
     assert not forgotten[:, :, 9::5, 1:].any()
     assert not forgotten[:, :, [0, 1, 2, 4]].any()
-    faint = np.delete(drawn("faint-at-resets"), np.s_[3::5], axis=2) == 0
-    assert np.abs(drawn("faint-at-resets")[:, :, 3::5]).max() <= 2.0**-8
-    assert faint.mean() < 0.01
+    for name, most in (("faint-at-resets", 2.0**-8), ("faint-keys-at-resets", 2.0**-11)):
+        assert np.abs(drawn(name)[:, :, 3::5]).max() <= most
+        assert (np.delete(drawn(name), np.s_[3::5], axis=2) == 0).mean() < 0.01
     assert (spike[:, :, 4] == -20).all()
     assert (np.delete(spike, 4, axis=2) >= -(2.0**-4)).all()
 

@@ -16,7 +16,7 @@ from linattn import forms, prefill
 from linattn.numbers import field
 from linattn.variants import iplr
 
-FOX, ALIBI, PATH, DELTAFORMER = SOFTMAX
+FOX, ALIBI, PATH, DELTAFORMER, *_ = SOFTMAX
 
 
 @each([FOX, PATH])

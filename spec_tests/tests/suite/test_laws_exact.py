@@ -21,7 +21,8 @@ from linattn_spec.laws.law import Law
 from linattn_spec.laws.symmetry import SYMMETRY
 
 LAWS = [law for law in (*CAUSALITY, *padding.PADDING, *SYMMETRY, *linearity.LINEARITY) if law.name != "empty"]
-HALVED = {(name, "scale") for name in ("softmax_attention", "alibi", "fox", "path")}  # not every exponent has a half
+IN_EXPONENTS = {v.name for v in linattn.VARIANTS if v.has("scale") and v.input("scale").kind == "log"}
+HALVED = {(name, "scale") for name in IN_EXPONENTS}  # not every exponent has a half
 FAR_OUT = {("sigmoid_gating_delta_rule", law) for law in ("neutral", "padding")}  # before their sigmoid
 LEADING = (2, 2)  # batch entries and heads
 FORMS = [(v.name, form) for v in linattn.VARIANTS for form in ("recurrent", "bidirectional") if form in v.forms]

@@ -61,6 +61,13 @@ FAMILIES: tuple[Scenario, ...] = (
         {"log_decay": "reset", "v": "faint-at-resets"},
         needs=(*PER_TOKEN, "z"),
     ),
+    Scenario(
+        "resets-in-a-softmax",
+        "1 14 2 2 2 5 3",
+        "log decay -inf, large keys before it and faint ones there: in sharp scores e^-20 of the past would show",
+        {"log_decay": "reset", "k": "faint-keys-at-resets", "q": "sharp"},
+        needs=("wall",),
+    ),
     Scenario("wide-angles", LONG, "angles that turn within a few tokens", {"angle": "strength"}, needs=("position",)),
     *(
         Scenario(

@@ -26,6 +26,13 @@ CHUNK: dict[str, Any] = {"label": "chunk", "profiles": OPERANDS}
 FUSED: dict[str, Any] = {"label": "fused-chunk", "profiles": OPERANDS}
 HALF: dict[str, Any] = CHUNK | {"profiles": OPERANDS[1:]}  # for those that refuse float32
 NAIVE: dict[str, Any] = {"label": "naive"}
+SHARED = "Hk == Hv and Hq % Hk == 0"
+TILES = "K in (16, 32, 64, 128) and V in (16, 32, 64, 128)"
+KERNEL: dict[str, Any] = {"profiles": OPERANDS}
+ROUNDED: dict[str, Any] = {"profiles": OPERANDS[1:]}  # what it multiplies has 16 bits, whatever the arrays have
+STEP: dict[str, Any] = KERNEL | {"vjp": ""}  # a kernel of decoding has no backward pass
+OUTPUTS: dict[str, Any] = {"vjp": ""}  # a backward pass of other shapes than those of the cases
+FRESH: dict[str, Any] = {"without": ("initial_state",)}  # what is kept enters as differences of logarithms: they cancel
 
 
 @dataclass(frozen=True)
@@ -73,6 +80,12 @@ def kernel(
     renamed = {ours: name for ours, name in theirs.items() if ours != name and name in offered}
     snippet = SNIPPET.format(module=function.__module__, name=function.__name__, renamed=renamed, fixed=fixed)
     return adapted(variant, form, call, accepts, snippet=snippet, **options)
+
+
+def own(variant: str, form: str, names: str, call: Call, accepts: str = UNGROUPED, **options: Any) -> Kernel:
+    """``call`` takes the inputs of these names."""
+    sizes = {"chunk_size": 64} if "C in" in accepts else {}
+    return adapted(variant, form, with_signature(guarded(call), names.split(), **sizes), accepts, **options)
 
 
 def guarded(function: Call) -> Call:
