@@ -38,9 +38,12 @@ def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int], fin
     """Those whose noise counts where ``form`` is promised. ``copies`` of every weight are computed at once; ``finite``
     are the gates that have differences.
     """
+    if form == "bidirectional":
+        return [Way(variant, form)]
     sticks = [with_parts(variant, **SUMS)] * uses(variant, "broken")
-    if form in ("recurrent", "bidirectional"):
-        return [Way(variant, form), *(Way(one, "chunkwise", 1) for one in sticks)]
+    one_by_one = [Way(variant, "recurrent"), *(Way(one, "chunkwise", 1) for one in sticks)]
+    if form == "recurrent":
+        return one_by_one
     chunk = CHUNK
     if form == "parallel":
         chunk = max(CHUNK, min(WHOLE, isqrt(WEIGHTS // (copies * channels(variant, sizes)))))
@@ -48,7 +51,7 @@ def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int], fin
     for part, way in (("unit_lower_solve", by_inverse), ("softmax_over_time", by_logarithms)):
         closed += [with_parts(variant, **{part: way})] * uses(variant, part)
     computed = [False, True] if finite and differs(variant) else [False]
-    return [Way(variant, "recurrent"), *(Way(one, "chunkwise", chunk, own) for one in closed for own in computed)]
+    return [*one_by_one, *(Way(one, "chunkwise", chunk, own) for one in closed for own in computed)]
 
 
 def differs(variant: Variant) -> bool:

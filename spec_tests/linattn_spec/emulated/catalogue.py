@@ -80,6 +80,7 @@ OTHERWISE: dict[str, tuple[str, Callable[..., Any]]] = {
     "scan by pairs": ("scan", routes.by_pairs),
     "weights by logarithms": ("softmax_over_time", by_logarithms),
     "shares by sums of logarithms": ("broken", by_sums),
+    "shares by sums in base 2": ("broken", routes.shares_in_base_2),
     "conjugate gradients": ("solve", routes.conjugate_gradients),
 }
 

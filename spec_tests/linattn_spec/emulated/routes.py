@@ -48,6 +48,18 @@ def products_of_factors(q: Any, k: Any, between: Any) -> Any:
     return np.tril((of_queries * q) @ transpose(of_keys * k))
 
 
+# -- shares of a stick -------------------------------------------------------------------------------------------------
+
+
+def shares_in_base_2(scores: Any, earlier: Any) -> Any:
+    """``by_sums`` with all logarithms to base 2."""
+    bits = scores.dtype.type(1 / np.log(2))
+    scores = np.where(earlier, scores * bits, 0)
+    left = np.where(earlier, -np.maximum(scores, 0) - np.log1p(np.exp2(-np.abs(scores))) * bits, 0)
+    sums = np.cumsum(left[..., ::-1], axis=-1)[..., ::-1]
+    return np.where(earlier, np.exp2(scores + sums), 0), np.exp2(sums[..., :1])
+
+
 # -- scans -------------------------------------------------------------------------------------------------------------
 
 
