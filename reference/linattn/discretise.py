@@ -10,11 +10,13 @@ r"""From h' = A h + B x with a step dt to h_t = decay h_{t-1} + weight B x_t, fo
     \lambda \Delta \text{ for } x_t
 
 ======================  ============================================================================================
-zero_order_hold         Mamba's paper (arXiv:2312.00752, equation (4)); the code of S4D and S5
-euler_for_input         the code of Mamba and Mamba-2
-bilinear                the code of S5, by choice
-trapezoid               the code of Mamba-3
+zero_order_hold         Mamba's paper (arXiv:2312.00752, (4)); S5 (arXiv:2208.04933, (6)); the code of S4D and S5
+euler_for_input         the code of Mamba and Mamba-2; named exponential-Euler in (4) of Mamba-3 (arXiv:2603.15569)
+bilinear                S4; S4D's paper (arXiv:2206.11893, section 3.1, listing 1); the code of S5, by choice
+trapezoid               Mamba-3, proposition 1, (5), and its code
 ======================  ============================================================================================
+
+S4D's paper offers both of the first and the third; its base version is bilinear. Table 1 of Mamba-3 compares all five.
 
 Every function returns (decay, weight). A is real, or complex as NumPy's complex numbers; Re A < 0 makes |decay| < 1
 for all but ``euler``, which also needs |1 + dt A| < 1. The bilinear decay is negative where dt A < -2: no log decay.

@@ -16,6 +16,10 @@ rg_lru_gate           -8 sigmoid(x) softplus(Lambda)           Griffin, Recurren
 
 All are at most 0, and none overflows but ``double_exponential``, whose value is then -inf: a decay of 0. Where a
 library takes the decay itself, it is the exponential of these.
+
+Places in papers: GSA (arXiv:2409.07146), footnote 4; FoX (arXiv:2503.02130), section 3; PaTH-FoX (arXiv:2505.16381),
+section 2.2; Mamba (arXiv:2312.00752), algorithm 2; LRU (arXiv:2303.06349), section 3.3; RWKV-5 and 6
+(arXiv:2404.05892), sections 4.1.2 and 4.2.2. The papers of Mamba-2 and Gated DeltaNet do not print their gate.
 """
 
 from typing import Any
@@ -33,7 +37,7 @@ def sigmoid_gate(x: Array, temperature: Any = 1) -> Array:
 
 
 def softplus_gate(x: Array, A_log: Array, dt_bias: Any = 0) -> Array:
-    """-exp(A_log) softplus(x + dt_bias). Mamba calls softplus(x + dt_bias) dt and -exp(A_log) A."""
+    """-exp(A_log) softplus(x + dt_bias). Mamba calls softplus(x + dt_bias) dt and -exp(A_log) A; A_log is its code's."""
     return -np.exp(A_log) * softplus(x + dt_bias)
 
 
@@ -43,7 +47,11 @@ def bounded_gate(x: Array, A_log: Array, dt_bias: Any = 0, lower_bound: Any = -5
 
 
 def double_exponential(w: Array) -> Array:
-    """The log decay of exp(-exp(w)). RWKV-LM's kernels up to RWKV-6 take w, fla's take the result."""
+    """The log decay of exp(-exp(w)). RWKV-LM's kernels up to RWKV-6 take w, fla's take the result.
+
+    The paper of RWKV-4 (arXiv:2305.13048, section 2) has the decay exp(-w), w >= 0; only its initial values of w, from
+    -5 on, are those of the code.
+    """
     return -np.exp(w)
 
 
@@ -57,7 +65,8 @@ def rwkv7_gate(w: Array) -> Array:
 
 
 def bounded_sigmoid_gate(x: Array, lower_bound: Array) -> Array:
-    """log(l + (1 - l) sigmoid(x)) for 0 <= l < 1; l = 0 is logsigmoid(x).
+    """log(l + (1 - l) sigmoid(x)) for 0 <= l < 1; l = 0 is logsigmoid(x). HGRN (arXiv:2311.04823), section 3.2; HGRN2
+    (arXiv:2404.07904), (2).
 
     Near 1 the decay is 1 - (1 - l) sigmoid(-x), elsewhere (exp(x) + l) / (exp(x) + 1): each has its digits there.
     """
@@ -71,7 +80,7 @@ def bounded_sigmoid_gate(x: Array, lower_bound: Array) -> Array:
 
 def cumulative_bounds(logits: Array) -> Array:
     """The lower bounds of all layers (layers, D): cumulative sums of a softmax over the layers, without the first
-    term, so that the first layer has none and no bound reaches 1. As in fla.
+    term, so that the first layer has none and no bound reaches 1. HGRN, section 3.2, and HGRN2, section 2.2; so in fla.
     """
     weights = np.exp(logits - logits.max(axis=0))
     shares = weights / weights.sum(axis=0)
@@ -79,12 +88,19 @@ def cumulative_bounds(logits: Array) -> Array:
 
 
 def rg_lru_gate(x: Array, Lambda: Array) -> Array:
-    """log of sigmoid(-Lambda)^(8 sigmoid(x)), as in the released model. In the paper Lambda has the other sign."""
+    """log of sigmoid(-Lambda)^(8 sigmoid(x)), as in the released model.
+
+    In De et al. 2024, arXiv:2402.19427, section 2.4, Lambda has the other sign: a = sigmoid(Lambda). Appendix A then
+    writes log sigmoid(Lambda) as -softplus(Lambda), which has the sign of the model.
+    """
     return -8 * sigmoid(x) * softplus(Lambda)
 
 
 def input_normaliser(log_decay: Array) -> Array:
-    """sqrt(1 - a^2), with which RG-LRU and LRU write: the variance of the state then stays that of the input."""
+    """sqrt(1 - a^2): the variance of the state then stays that of the input.
+
+    RG-LRU writes with it (Griffin, (4)); in LRU it is the first value of a factor that is learned (section 3.4, (7)).
+    """
     return np.sqrt(-np.expm1(2 * log_decay))
 
 

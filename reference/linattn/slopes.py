@@ -13,7 +13,7 @@ def retnet_log_decay(heads: int) -> np.ndarray:
 
 def alibi_slopes(heads: int) -> np.ndarray:
     """2^(-8 (h + 1) / H): a geometric sequence whose first term is its ratio. Press et al. 2021, arXiv:2108.12409,
-    section 3.
+    section 3, for every H.
     """
     return 2.0 ** (-8 * np.arange(1, heads + 1)[:, None] / heads)
 
@@ -36,5 +36,9 @@ def alibi_log_decay(heads: int, layer: int, layers: int) -> np.ndarray:
 
 
 def linear_log_decay(heads: int, layer: int, layers: int) -> np.ndarray:
-    """-(8 h / H) (1 - l / L) for the heads h of layer l of L, of which the first never decays. As in fla."""
+    """-(8 h / H) (1 - l / L) for the heads h of layer l of L, both from 0: the first head never decays. As in fla.
+
+    Qin et al. 2023, arXiv:2307.14995, (2), and 2024, arXiv:2405.17381, (10), print this without saying where h and l
+    begin. The first says that the last layer has no decay, as with l = L. Their code has ``alibi_log_decay``.
+    """
     return -(8 * np.arange(heads) / heads * (1 - layer / layers))[:, None]

@@ -45,7 +45,10 @@ def one_sin_cos(x: Array) -> Array:
 
 
 def dpfp(x: Array, nu: int) -> Array:
-    """r_i r_{i-j} for j = 1 ... nu, with r = [max(x, 0), max(-x, 0)] on a circle."""
+    """r_i r_{i-j} for j = 1 ... nu, with r = [max(x, 0), max(-x, 0)] on a circle. Those of j = K are 0.
+
+    The paper's equation has i + j, its listing 1 rolls as here: the same features in another order.
+    """
     return products_on_a_circle(np.concatenate([relu(x), relu(-x)], axis=-1), nu)
 
 
@@ -74,7 +77,8 @@ MAPS = (
         relu,
         lambda K: K,
         "non-negative",
-        "a choice of libraries; Kasai et al., 2021, arXiv:2103.13076, learn relu(W x + b)",
+        "a choice of libraries; Kasai et al., 2021, arXiv:2103.13076, learn relu(W x + b); Choromanski et al., 2020, "
+        "arXiv:2009.14794, (5) and appendix A.4, have the relu of random W x, with 1e-3 added by default",
         "sum_d max(q_d, 0) max(k_d, 0)",
         lambda q, k: channels(relu(q) * relu(k)),
     ),
@@ -90,7 +94,7 @@ MAPS = (
         np.exp,
         lambda K: K,
         "positive",
-        "the bare exponential; Zhang et al., 2024, arXiv:2402.04347, learn exp(W x + b)",
+        "the bare exponential; Zhang et al., 2024, arXiv:2402.04347, section 3.2, have exp(t x), and learn exp(W x + b), (3)",
         "sum_d exp(q_d + k_d)",
         lambda q, k: channels(np.exp(q + k)),
     ),
@@ -99,7 +103,7 @@ MAPS = (
         sin_cos,
         lambda K: 2 * K,
         "signed",
-        "Peng et al., 2021, arXiv:2103.02143, without their projection; order as in their code",
+        "Peng et al., 2021, arXiv:2103.02143, (2), without projection and factor; order as there and in their code",
         "sum_d cos(q_d - k_d)",
         lambda q, k: channels(np.cos(q - k)),
     ),
@@ -117,7 +121,7 @@ MAPS = (
         dpfp,
         lambda K, nu: 2 * K * nu,
         "non-negative",
-        "Schlag, Irie, Schmidhuber, 2021, arXiv:2102.11174, equation (37)",
+        "Schlag, Irie, Schmidhuber, 2021, arXiv:2102.11174, equation (37), listing 1",
         parameters=("nu",),
     ),
     FeatureMap(

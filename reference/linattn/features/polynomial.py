@@ -43,7 +43,11 @@ def series_width(K: int, degree: int) -> int:
 
 
 def taylor(x: Array, degree: int) -> Array:
-    """The exponential series of q.k / sqrt(K): the scale of softmax attention is inside, so the operator has none."""
+    """The exponential series of q.k / sqrt(K): the scale of softmax attention is inside, so the operator has none.
+
+    Based's equation in section 4.1 lacks the scale; its listing 1 has it, with all K^2 products of degree 2. Table 4
+    counts them once, as here: 153 features of K = 16.
+    """
     return series(x / np.sqrt(np.sqrt(number(x.shape[-1], x))), degree)
 
 
@@ -52,7 +56,12 @@ def scaled(q: Array, k: Array) -> Array:
 
 
 def rebased(x: Array, gamma: Array, beta: Array, eps: Any) -> Array:
-    """The squares of q.k / sqrt(K) after a layer norm that learns where the parabola has its lowest point."""
+    """The squares of q.k / sqrt(K) after a layer norm that learns where the parabola has its lowest point.
+
+    The paper writes this for one channel (section 4) and calls it a square of elements (section 5.3), without 1 / K;
+    of several channels that would be sum_d (q_d k_d)^2. fla squares q.k. The paper has a gamma and a beta for q and
+    others for k, fla's layer the same for both.
+    """
     return symmetric_power(layer_norm(x, gamma, beta, eps), 2) / np.sqrt(number(x.shape[-1], x))
 
 
@@ -67,7 +76,7 @@ MAPS = (
         taylor,
         series_width,
         "positive",
-        "Based (degree 2): Arora et al., 2024, arXiv:2402.18668, as in fla's TaylorFeatureMap",
+        "Based (degree 2): Arora et al., 2024, arXiv:2402.18668, section 4.1, listing 1; fla's TaylorFeatureMap",
         "sum_j (q.k / sqrt(K))^j / j!",
         lambda q, k, degree: exponential_series(scaled(q, k), degree),
         parameters=("degree",),
@@ -77,7 +86,7 @@ MAPS = (
         rebased,
         lambda K, gamma, beta, eps: power_width(K, 2),
         "non-negative",
-        "ReBased: Aksenov et al., 2024, arXiv:2402.10644, as in fla's RebasedFeatureMap",
+        "ReBased: Aksenov et al., 2024, arXiv:2402.10644, section 4, as in fla's RebasedFeatureMap",
         "(LN(q).LN(k))^2 / K",
         rebased_kernel,
         parameters=("gamma", "beta", "eps"),

@@ -1,6 +1,7 @@
 """Feature maps that are a softmax: over the channels of a token, in the readings of Hedgehog, and over the tokens.
 
-Hedgehog's map is learned, [W x, -W x] and then a function; libraries disagree on which. W x is taken here as x.
+Hedgehog's map is learned, [W x + b, -W x - b] and then a function: exp in the paper, whose appendix A.1 also offers a
+softmax, of W x alone. It does not say how that joins the negated half, and libraries disagree. W x + b is taken as x.
 """
 
 from typing import Any
@@ -20,7 +21,7 @@ def softmax(x: Array) -> Array:
 
 
 def hedgehog_joint(x: Array) -> Array:
-    """One softmax over [2x, -2x]."""
+    """One softmax over [2x, -2x]. The 2 is fla's: the paper has it only in exp(2x), a map without W (section 3.2)."""
     return softmax(np.concatenate([2 * x, -2 * x], axis=-1))
 
 
@@ -30,7 +31,10 @@ def hedgehog_split(x: Array) -> Array:
 
 
 def hedgehog_exp(x: Array) -> Array:
-    """[exp x, exp -x]. lolcats shifts each half by its maximum: that cancels on q, but reweights the keys."""
+    """[exp x, exp -x]. lolcats shifts each half by its maximum: that cancels on neither side.
+
+    On q it weighs one half against the other, on k also token against token.
+    """
     return np.concatenate([np.exp(x), np.exp(-x)], axis=-1)
 
 
@@ -45,7 +49,7 @@ MAPS = (
         hedgehog_joint,
         lambda K: 2 * K,
         "positive",
-        "Zhang et al., 2024, arXiv:2402.04347, as in fla's HedgehogFeatureMap",
+        "Zhang et al., 2024, arXiv:2402.04347, appendix A.1, as in fla's HedgehogFeatureMap",
     ),
     FeatureMap(
         "hedgehog_split",
@@ -59,7 +63,7 @@ MAPS = (
         hedgehog_exp,
         lambda K: 2 * K,
         "positive",
-        "the same, as in lolcats' Exp without its shift",
+        "the same, the code of appendix A.2; lolcats' Exp without its shift",
         "2 sum_d cosh(q_d + k_d)",
         lambda q, k: inner_product(np.exp(q), np.exp(k)) + inner_product(np.exp(-q), np.exp(-k)),
     ),

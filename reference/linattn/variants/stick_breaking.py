@@ -68,7 +68,7 @@ VARIANT = Variant(
     parallel=parallel,
     inputs=softmax_attention.VARIANT.inputs,
     state=softmax_attention.VARIANT.state,
-    read="earlier",
+    read="strictly exclusive",
     constraints=(
         "C1  The first token of the empty state reads 0.",
         "C2  The output lies in the convex hull of 0 and the values before it.",

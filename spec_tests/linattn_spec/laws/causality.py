@@ -52,7 +52,7 @@ def prefix(subject: Subject) -> Iterator[Comparison]:
     """No token sees a later one, nor its own key and value where it reads earlier ones alone."""
     whole, cut = subject.run(), subject.case.dims["T"] // 2
     changed = changed_along_time(subject, lambda x: later(x, cut))
-    if subject.variant.read == "earlier":
+    if subject.variant.read == "strictly exclusive":
         written = changed_along_time(subject, lambda x: later(x, cut - 1))
         changed |= {item.name: written[item.name] for item in subject.variant.inputs if item.heads in ("k", "v")}
     output = subject.exchange(changed, subject.state)["output"][:, :, :cut]

@@ -10,7 +10,7 @@ from linattn_spec.mistakes.distances import of, shares, softmax
 from linattn_spec.mistakes.gates import LN_2
 from linattn_spec.mistakes.record import CHUNK, Array, Call, Mistake, Results, with_step
 
-STICK = ("keys", "read earlier")
+STICK = ("keys", "read strictly exclusive")
 
 
 def taken(scores: Array, left: Callable[[Array], Array] = lambda scores: sigmoid(-scores)) -> Array:
