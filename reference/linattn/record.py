@@ -106,9 +106,7 @@ class Variant:
     state: tuple[State, ...]
     sources: tuple[Source, ...]
     output: str = "T V"
-    read: str = (
-        "inclusive"  # a token sees its own write; "exclusive": but for a bonus it does not; "earlier": it does not
-    )
+    read: str = "inclusive"  # a token sees its own write; "exclusive": in a bonus at most; "strictly exclusive": never
     erase: str | None = None  # delta rules with a decay: the erase term reads the "decayed" or the "undecayed" state
     linear: tuple[str, ...] | None = None  # inputs and states in which, together, the outputs are linear; see below
     mixing: bool = False  # whether a channel of the output depends on the values in other channels
