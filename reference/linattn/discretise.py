@@ -16,7 +16,8 @@ bilinear                S4; S4D's paper (arXiv:2206.11893, section 3.1, listing 
 trapezoid               Mamba-3, proposition 1, (5), and its code
 ======================  ============================================================================================
 
-S4D's paper offers both of the first and the third; its base version is bilinear. Table 1 of Mamba-3 compares all five.
+S4D's paper has zero-order hold and bilinear, and bilinear is its base version. Table 1 of Mamba-3 has all five: what it
+calls trapezoidal is ``bilinear``, and ``trapezoid`` its exponential-trapezoidal.
 
 Every function returns (decay, weight). A is real, or complex as NumPy's complex numbers; Re A < 0 makes |decay| < 1
 for all but ``euler``, which also needs |1 + dt A| < 1. The bilinear decay is negative where dt A < -2: no log decay.

@@ -37,7 +37,7 @@ def sigmoid_gate(x: Array, temperature: Any = 1) -> Array:
 
 
 def softplus_gate(x: Array, A_log: Array, dt_bias: Any = 0) -> Array:
-    """-exp(A_log) softplus(x + dt_bias). Mamba calls softplus(x + dt_bias) dt and -exp(A_log) A; A_log is its code's."""
+    """-exp(A_log) softplus(x + dt_bias). Mamba calls softplus(x + dt_bias) dt, and its code -exp(A_log) A."""
     return -np.exp(A_log) * softplus(x + dt_bias)
 
 
@@ -49,8 +49,8 @@ def bounded_gate(x: Array, A_log: Array, dt_bias: Any = 0, lower_bound: Any = -5
 def double_exponential(w: Array) -> Array:
     """The log decay of exp(-exp(w)). RWKV-LM's kernels up to RWKV-6 take w, fla's take the result.
 
-    The paper of RWKV-4 (arXiv:2305.13048, section 2) has the decay exp(-w), w >= 0; only its initial values of w, from
-    -5 on, are those of the code.
+    The paper of RWKV-4 (arXiv:2305.13048, section 2.2) has the decay exp(-w) with w >= 0; only its initial values of
+    w, from -5 on, are those of the code.
     """
     return -np.exp(w)
 

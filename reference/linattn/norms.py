@@ -19,12 +19,13 @@ sum_norm, eps = 0 or 1e-5              lmtool-fwp, after a non-negative feature 
 rms_norm                               torchscale's RetNet (its "group norm"): per head, without weight
 gated_rms_norm, norm before the gate   Gated DeltaNet in fla and transformers (Qwen3-Next); KDA with a sigmoid
 gated_rms_norm, gate before the norm   Mamba-2 (``norm_before_gate=False``), Zamba2, with groups
-group_norm, eps = 64e-5                RWKV-7, and RWKV-5 and 6 for 1e-5 * 8^2: a layer norm per head
+group_norm, eps = 64e-5                RWKV-5 and 6 (1e-5 * 8^2) and 7: a layer norm per head
 =====================================  =========================================================================
 
 Places in papers: sum_norm in section 4.2 of arXiv:2102.11174. RetNet (arXiv:2307.08621), (8), has a group norm, which
 subtracts the mean, where torchscale does not. Mamba-2 (arXiv:2405.21060), section 8.1, has the gate before a group
-norm, its code a root mean square. RWKV-5 and 6 (arXiv:2404.05892), section 4.1.2: a layer norm per head, eps not given.
+norm, its code a root mean square. Gated DeltaNet (arXiv:2412.06464), section 3.4: the L2 norm of keys and queries, and
+the norm of the output before the gate. RWKV-5 (arXiv:2404.05892), section 4.1.2: a layer norm per head. None gives eps.
 """
 
 from typing import Any

@@ -5,10 +5,11 @@ r"""Rotary positions: pairs of channels turn by an angle that grows with the pos
     x'_a + i x'_b = \zeta\, e^{i \theta} (x_a + i x_b)
 
 Two pairings are in use: ``interleaved`` turns the channels (2i, 2i+1) (RoFormer, arXiv:2104.09864, (15); torchscale),
-``half`` the channels (i, i + R/2) (transformers, fla by default). One is the other after a permutation of the channels of q and k: weights
-must be permuted, not only the code. Channels beyond the R = 2 (number of angles) rotated ones pass unchanged.
-xPos scales q by zeta^m and k by zeta^-n, so that scores fall with the distance; RetNet rotates and leaves the fall to
-its decay, (3) and (4) of arXiv:2307.08621. Angles are inputs: their rounding at large positions is no part of the rotation.
+``half`` the channels (i, i + R/2) (transformers, fla by default). One is the other after a permutation of the channels
+of q and k: weights must be permuted, not only the code. Channels beyond the R = 2 (number of angles) rotated ones pass
+unchanged. xPos scales q by zeta^m and k by zeta^-n, so that scores fall with the distance; RetNet (arXiv:2307.08621,
+(3) and (4)) rotates and leaves the fall to its decay. Angles are inputs: their rounding at large positions is no part
+of the rotation.
 """
 
 from typing import Any
@@ -68,9 +69,9 @@ def angles(positions: Array, frequencies: Array) -> Array:
 def xpos_scales(positions: Array, width: int, scale_base: float = 512.0) -> np.ndarray:
     """zeta_i^(n / scale_base) with zeta_i = (2i + 0.4 R) / (1.4 R): (T,) -> (T, R/2). As in torchscale.
 
-    Sun et al. 2022, arXiv:2212.10554, (9), (10) and algorithm 1 (version 1), have zeta_i^n, which is ``scale_base`` = 1,
-    and gamma for the 0.4, whose value they do not give.
-    torchscale counts positions from the middle of the sequence; what is added to all positions cancels in q.k.
+    Sun et al. 2022, arXiv:2212.10554 (version 1), (9), (10), algorithm 1, have zeta_i^n, which is ``scale_base`` = 1,
+    and a gamma for the 0.4, whose value they do not give. torchscale counts positions from the middle of the sequence;
+    what is added to all positions cancels in q.k.
     """
     zeta = (np.arange(0, width, 2) + 0.4 * width) / (1.4 * width)
     return zeta ** (positions[..., :, None] / scale_base)

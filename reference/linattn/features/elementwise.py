@@ -53,8 +53,8 @@ def dpfp(x: Array, nu: int) -> Array:
 
 
 def dpfp_mirrored(x: Array, nu: int) -> Array:
-    """With r = [max(x, 0), -max(x, 0)], as fla has it: blind to negative channels. Its features are signed, and yet
-    no weight is negative, since each feature has one sign for all x.
+    """With r = [max(x, 0), -max(x, 0)], as fla had it up to 0.5.2 (0.6.0 has ``dpfp``): blind to negative channels. Its
+    features are signed, and yet no weight is negative, since each feature has one sign for all x.
     """
     return products_on_a_circle(np.concatenate([relu(x), -relu(x)], axis=-1), nu)
 
@@ -78,7 +78,7 @@ MAPS = (
         lambda K: K,
         "non-negative",
         "a choice of libraries; Kasai et al., 2021, arXiv:2103.13076, learn relu(W x + b); Choromanski et al., 2020, "
-        "arXiv:2009.14794, (5) and appendix A.4, have the relu of random W x, with 1e-3 added by default",
+        "arXiv:2009.14794, (5) and appendix A.4, have the relu of random W x, with a kernel_epsilon of 1e-3",
         "sum_d max(q_d, 0) max(k_d, 0)",
         lambda q, k: channels(relu(q) * relu(k)),
     ),
@@ -94,7 +94,7 @@ MAPS = (
         np.exp,
         lambda K: K,
         "positive",
-        "the bare exponential; Zhang et al., 2024, arXiv:2402.04347, section 3.2, have exp(t x), and learn exp(W x + b), (3)",
+        "the bare exponential; Zhang et al., 2024, arXiv:2402.04347, have exp(t x), section 3.2, and exp(W x + b), (3)",
         "sum_d exp(q_d + k_d)",
         lambda q, k: channels(np.exp(q + k)),
     ),
@@ -129,7 +129,7 @@ MAPS = (
         dpfp_mirrored,
         lambda K, nu: 2 * K * nu,
         "non-negative",
-        "fla's DPFPFeatureMap",
+        "fla's DPFPFeatureMap up to version 0.5.2",
         parameters=("nu",),
     ),
 )

@@ -60,7 +60,10 @@ def positive_random(x: Array, W: Array) -> Array:
 
 
 def hyperbolic_random(x: Array, W: Array) -> Array:
-    """The same with W and -W, over sqrt(2): half of the features are free, and the variance is less than half, by lemma 2."""
+    """The same with W and -W, over sqrt(2): half of the features are free, and the variance is less than half.
+
+    Lemma 2 of the paper says by how much.
+    """
     return np.concatenate([positive_random(x, W), positive_random(x, -W)], axis=-1) / np.sqrt(number(2, x))
 
 
