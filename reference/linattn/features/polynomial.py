@@ -58,11 +58,17 @@ def scaled(q: Array, k: Array) -> Array:
 def rebased(x: Array, gamma: Array, beta: Array, eps: Any) -> Array:
     """The squares of q.k / sqrt(K) after a layer norm that learns where the parabola has its lowest point.
 
-    The paper writes this for one channel (section 4) and calls it a square of elements (section 5.3), without 1 / K;
-    of several channels that would be sum_d (q_d k_d)^2. fla squares q.k. The paper has a gamma and a beta for q and
-    others for k, fla's layer the same for both.
+    The paper writes this for one channel (section 4) and calls it a square of elements (section 5.3), without 1 / K:
+    literally that is ``rebased_elementwise``. fla squares q.k. The paper has a gamma and a beta for q and others for
+    k, fla's layer the same for both.
     """
     return symmetric_power(layer_norm(x, gamma, beta, eps), 2) / np.sqrt(number(x.shape[-1], x))
+
+
+def rebased_elementwise(x: Array, gamma: Array, beta: Array, eps: Any) -> Array:
+    """The square of every channel by itself, after the same layer norm."""
+    normed = layer_norm(x, gamma, beta, eps)
+    return normed * normed
 
 
 def rebased_kernel(q: Array, k: Array, gamma: Array, beta: Array, eps: Any) -> Array:
@@ -89,6 +95,16 @@ MAPS = (
         "ReBased: Aksenov et al., 2024, arXiv:2402.10644, section 4, as in fla's RebasedFeatureMap",
         "(LN(q).LN(k))^2 / K",
         rebased_kernel,
+        parameters=("gamma", "beta", "eps"),
+    ),
+    FeatureMap(
+        "rebased_elementwise",
+        rebased_elementwise,
+        lambda K, gamma, beta, eps: K,
+        "non-negative",
+        "Aksenov et al., 2024, arXiv:2402.10644, section 5.3, by the letter",
+        "sum_d LN(q)_d^2 LN(k)_d^2",
+        lambda q, k, gamma, beta, eps: inner_product(*(rebased_elementwise(x, gamma, beta, eps) for x in (q, k))),
         parameters=("gamma", "beta", "eps"),
     ),
     FeatureMap(

@@ -24,13 +24,17 @@ def test_the_sign_of_the_weights_is_the_declared_one(phi):
     assert holds[phi.sign]
 
 
-@each([feature_map(name) for name in ("relu", "dpfp", "rebased", "symmetric_power", "one_sin_cos")])
+VANISHING = ("relu", "dpfp", "rebased", "rebased_elementwise", "symmetric_power", "one_sin_cos")
+
+
+@each([feature_map(name) for name in VANISHING])
 def test_weights_that_are_only_non_negative_can_vanish(phi):
     """Orthogonal vectors, opposite halves, cosines at pi: 0, or what rounding leaves of it."""
     zeros = {
         "relu": ([1.0, 0, 0], [0, 1.0, 0]),
         "dpfp": ([1.0, 2, 3], [-1.0, -2, -3]),
         "rebased": ([1.0, 0, -1], [1.0, -2, 1]),
+        "rebased_elementwise": ([1.0, -1, 0, 0], [0.0, 0, 1, -1]),
         "symmetric_power": ([1.0, 2, 0], [2.0, -1, 0]),
         "one_sin_cos": ([0.0, 0, 0], [np.pi] * 3),
     }
