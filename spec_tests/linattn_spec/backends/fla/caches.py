@@ -1,5 +1,6 @@
 """Caches under a softmax, or broken as a stick: the attentions whose state grows."""
 
+import math
 from functools import partial
 from itertools import pairwise
 
@@ -11,7 +12,12 @@ from fla.ops.parallax import naive_parallax, parallel_parallax
 from fla.ops.parallax.decode import parallax_decode_one_step
 from fla.ops.path_attn import naive_path_attn, parallel_path_attn
 from fla.ops.stickbreaking_attn import naive_stickbreaking_attn, parallel_stickbreaking_attn
-from fla.ops.wall_attn import naive_wall_attn, parallel_wall_attn
+from fla.ops.wall_attn import (
+    build_wall_kv_cache,
+    naive_wall_attn,
+    parallel_wall_attn,
+    parallel_wall_attn_decode,
+)
 
 from linattn_spec.backends.fla.kernels import (
     FRESH,
@@ -102,6 +108,17 @@ def wall(function: Call) -> Call:
     return call
 
 
+def from_rescaled_keys(q, k, v, g, scale):
+    """The step of decoding at every token. Its cache has the keys as the first of each block of 16 would find them."""
+    outputs, total = [v[:, :0, :1].expand(-1, -1, q.shape[2], -1)], g.cumsum(1) / math.log(2)
+    for t in range(q.shape[1]):
+        now, seen = slice(t, t + 1), slice(t + 1)
+        cache = build_wall_kv_cache(k[:, seen], total[:, seen], 16)
+        current = q[:, now].contiguous(), v[:, seen].contiguous(), total[:, now].contiguous()
+        outputs.append(parallel_wall_attn_decode(*current, *cache, None, scale, 16)[0])
+    return torch.cat(outputs, 1)
+
+
 def stepwise(q, r, k, v, scale):
     """The step of decoding at every token."""
     outputs = [q[:, :0]]
@@ -133,6 +150,7 @@ KERNELS = (
         "path", "parallel", f"{PATH} cu_seqlens", path(parallel_path_attn), f"{SHARED} and {TILES}", **ROUNDED | OUTPUTS
     ),
     own("path", "parallel", PATH, path(naive_path_attn), SHARED, **NAIVE | FRESH),
+    own("wall", "recurrent", GATED, wall(from_rescaled_keys), SHARED, **STEP),
     own("wall", "parallel", f"{GATED} cu_seqlens", wall(parallel_wall_attn), SHARED, **KERNEL),
     own("wall", "parallel", GATED, wall(naive_wall_attn), SHARED, **NAIVE | {"without": ("log_decay",)}),  # no gradient
     own("parallax", "recurrent", SLOPE, cached(stepwise), ALIKE, **STEP),
