@@ -10,7 +10,7 @@ from linattn.lattice import EDGES, MEETINGS
 from linattn.record import Variant
 
 COLUMNS = 4
-LINES = (Path(__file__).parents[3] / "EVIDENCE.md").read_text().splitlines()
+LINES = (Path(__file__).parents[2] / "EVIDENCE.md").read_text().splitlines()
 ROWS = [[cell.strip() for cell in line.strip("|").split("|")] for line in LINES if line.startswith("| ")][1:]
 ORDINARY = Variant.__dataclass_fields__["exact"].default
 

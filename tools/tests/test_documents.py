@@ -15,7 +15,7 @@ from linattn import algebra
 from linattn.variants import gated_delta_rule
 from linattn_tools.cli import main
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 DOCUMENTS = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "golden/README.md", "EVIDENCE.md", "SCOPE.md")]
 BLOCKS = [
     (path.name, language, text)

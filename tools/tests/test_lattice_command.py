@@ -13,7 +13,7 @@ from linattn.variants import FAMILIES
 from linattn_tools.picture import svg
 from linattn_tools.picture.colours import COLOURS, DARK, LIGHT
 
-PICTURE = Path(__file__).parents[3] / "tools" / "pictures" / "lattice.svg"
+PICTURE = Path(__file__).parents[2] / "tools" / "pictures" / "lattice.svg"
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
