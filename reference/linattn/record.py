@@ -60,7 +60,7 @@ class State:
     axes: str
     doc: str
     initial: float = 0.0
-    kind: str = "number"  # as for inputs
+    kind: str = "number"  # as for inputs; "count": an integer
     relative_to: str = ""  # the state m where this one stands for itself times exp(m); the choice of m is free
     typical: str = "bell"
 

@@ -61,6 +61,11 @@ def retnet_frequencies(width: int, base: float = 10000.0) -> np.ndarray:
     return base ** -np.linspace(0, 1, width // 2)
 
 
+def cosformer_angle(M: float) -> np.ndarray:
+    """pi / (2 M), the angle between neighbours in cosFormer (arXiv:2202.08791, section 2.4): (1,)."""
+    return np.array([np.pi / (2 * M)])
+
+
 def angles(positions: Array, frequencies: Array) -> Array:
     """position times frequency: (T,), (R/2,) -> (T, R/2)."""
     return positions[..., :, None] * frequencies

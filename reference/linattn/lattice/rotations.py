@@ -29,7 +29,7 @@ def with_one_angle(state, inputs):
     S_cos, S_sin, z_cos, z_sin, position = state
     cos, sin = (np.concatenate([S, z[..., None]], axis=-1) for S, z in ((S_cos, z_cos), (S_sin, z_sin)))
     k, v = inputs["k"], np.concatenate([inputs["v"], per_token(1)(inputs)], axis=-1)
-    angle = inputs["angle"][..., None, :] + 0 * k
+    angle = np.broadcast_to(inputs["angle"][..., None, :], k.shape)
     start = turn(cos, -sin, (inputs["angle"] * position)[..., None])
     return start, {"q": inputs["q"], "k": k, "v": v, "log_decay": np.zeros(k.shape), "angle": angle}
 
@@ -112,7 +112,6 @@ EDGES = (
         with_one_angle,
         over_the_ones,
         None,
-        proof="bytes",  # the angle times a number of tokens
     ),
     Edge("mamba2", "mamba3", "trap = 1, angle = 0, log_decay dt A", as_mamba3(1), state_back=lambda s: s[:1]),
     Edge(

@@ -148,7 +148,7 @@ def _log(x: Any) -> Any:
 
 
 def draw(shape: tuple[int, ...], kind: str, rng: random.Random) -> Any:
-    """Random numbers; exponents where ``kind`` is "log", rotations where it is "angle"."""
-    make = {"number": Number, "log": Log, "angle": Angle}[kind]
+    """Random numbers; exponents where ``kind`` is "log", rotations for "angle", integers for "count"."""
+    make = {"number": Number, "log": Log, "angle": Angle, "count": int}[kind]
     values = np.array([make(rng.randrange(1, PRIME - 1)) for _ in range(int(np.prod(shape)))] + [None], dtype=object)
     return values[:-1].reshape(shape) if shape else values[0]

@@ -47,12 +47,25 @@ def parallel(keys, values, n, m, q, k, v, s, scale):
     return (keys, values, total[..., -1, :], tops[..., -1, :]), o
 
 
+def bidirectional(q, k, v, s, scale):
+    """Equations (3) and (4), with the weights of section 4: all queries read what all tokens have written."""
+    weights = softmax(transpose(s))  # (..., M, T)
+    return softmax(scale * (q @ transpose(weights @ k))) @ (weights @ v)
+
+
+def bidirectional_quadratic(q, k, v, s, scale):
+    """Scores of all tokens before those of the slots; the weights are what the last token finds."""
+    weights = softmax_over_time(0 * k[..., 0, :1], s[..., 0, :], s)[0][..., -1, :, :]  # (..., T, M)
+    return (softmax(scale * ((q @ transpose(k)) @ weights)) @ transpose(weights)) @ v
+
+
 VARIANT = Variant(
     name="abc",
     title="Attention with bounded memory control",
     summary="softmax attention over a fixed number of slots, each a softmax over time",
     step=step,
     parallel=parallel,
+    bidirectional=(bidirectional, bidirectional_quadratic),
     inputs=(QUERY, KEY, VALUE, Input("s", "T M", "score of each slot", heads="k", kind="log"), SCALE),
     state=(
         replace(SLOT_KEYS, doc="the key of each slot: a weighted mean of the keys"),

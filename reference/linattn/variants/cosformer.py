@@ -7,17 +7,15 @@ r"""cosFormer: a weighted mean of all values so far, with weights q.k cos(pi (t 
     o_t &= \frac{\cos(\theta_t)\, S_t^{c\top} q_t + \sin(\theta_t)\, S_t^{s\top} q_t}
                 {\cos(\theta_t)\, z_t^{c\top} q_t + \sin(\theta_t)\, z_t^{s\top} q_t + \epsilon}
 
-and the same with sines. q and k come after their feature map, a ReLU. M is a parameter, given as the angle omega: no
-weight of a token at most M ago is negative, so M should be the greatest length there will be: the paper has M >= T,
-and sums over all tokens. The authors' code takes the length of the sequence, so that its outputs depend on tokens to
-come. The paper has no eps; the code clamps the denominator at 1e-6.
+and the same with sines. q and k come after their feature map, a ReLU. M is a parameter, given as the angle omega
+(``rotary.cosformer_angle``). No weight of a token at most M ago is negative, so M should be the greatest length there
+will be: the paper has M >= T. The authors' code takes the length of the sequence, so that even its causal outputs
+depend on tokens to come. The paper has no eps; the code clamps the denominator at 1e-6.
 """
-
-from math import pi
 
 import numpy as np
 
-from linattn.algebra import dot, outer, read
+from linattn.algebra import dot, outer, read, transpose
 from linattn.inputs import MEMORY, VALUE
 from linattn.record import Input, Source, State, Variant
 from linattn.variants import normalised_linear_attention
@@ -38,16 +36,27 @@ def parallel(S_cos, S_sin, z_cos, z_sin, position, q, k, v, angle, eps):
     """Normalised linear attention of twice the width."""
     tokens, width = k.shape[-2:]
     angles = angle[..., None, :] * np.stack([position + t for t in range(1, tokens + 1)], axis=-2)
-    q, k = (np.concatenate([np.cos(angles) * x, np.sin(angles) * x], axis=-1) for x in (q, k))
     S, z = np.concatenate([S_cos, S_sin], axis=-2), np.concatenate([z_cos, z_sin], axis=-1)
-    (S, z), o = normalised_linear_attention.parallel(S, z, q, k, v, eps)
-    state = S[..., :width, :], S[..., width:, :], z[..., :width], z[..., width:], position + tokens
-    return state, o
+    (S, z), o = normalised_linear_attention.parallel(S, z, turned(q, angles), turned(k, angles), v, eps)
+    return (S[..., :width, :], S[..., width:, :], z[..., :width], z[..., width:], position + tokens), o
 
 
-def angle_of(M: float) -> np.ndarray:
-    """pi / (2 M): (1,)."""
-    return np.array([pi / (2 * M)])
+def turned(x, angles):
+    return np.concatenate([np.cos(angles) * x, np.sin(angles) * x], axis=-1)
+
+
+def bidirectional(q, k, v, angle, eps):
+    """Equation (11), over all tokens: linear in T."""
+    angles = np.stack([angle * t for t in range(k.shape[-2])], axis=-2)
+    return normalised_linear_attention.bidirectional(turned(q, angles), turned(k, angles), v, eps)
+
+
+def bidirectional_quadratic(q, k, v, angle, eps):
+    """Weights q.k times the cosine of the angle between the tokens, as section 2.4 begins."""
+    tokens = range(k.shape[-2])
+    angles = np.stack([np.concatenate([angle * (t - s) for s in tokens], axis=-1) for t in tokens], axis=-2)
+    weights = (q @ transpose(k)) * np.cos(angles)
+    return (weights @ v) / (weights.sum(axis=-1, keepdims=True) + eps)
 
 
 VARIANT = Variant(
@@ -56,10 +65,11 @@ VARIANT = Variant(
     summary="a weighted mean of all values so far, with weights q.k that fall like a cosine",
     step=step,
     parallel=parallel,
+    bidirectional=(bidirectional, bidirectional_quadratic),
     inputs=(
         *normalised_linear_attention.VARIANT.inputs[:2],
         VALUE,
-        Input("angle", "1", "angle between neighbours, pi / (2 M)", heads="k", role="parameter", typical="angle"),
+        Input("angle", "1", "turn of a token, pi / (2 M)", heads="k", kind="angle", role="parameter", typical="angle"),
         normalised_linear_attention.VARIANT.input("eps"),
     ),
     state=(
@@ -67,7 +77,7 @@ VARIANT = Variant(
         State("S_sin", MEMORY.axes, "associative memory of the keys times sin(angle t)"),
         State("z_cos", "K", "normaliser: the sum of the keys times cos(angle t)"),
         State("z_sin", "K", "normaliser: the sum of the keys times sin(angle t)"),
-        State("position", "1", "number of tokens so far"),
+        State("position", "1", "number of tokens so far", kind="count"),
     ),
     exempt=("neutral",),
     constraints=(

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from linattn.algebra import dot, largest, read, transpose
-from linattn.families import causal_softmax
+from linattn.families import causal_softmax, softmax
 from linattn.inputs import KEY, QUERY, VALUE
 from linattn.record import Source, Variant
 from linattn.variants import softmax_attention
@@ -41,8 +41,26 @@ def parallel(keys, values, q, r, k, v, scale):
     keys = np.concatenate([keys, k], axis=-2)
     values = np.concatenate([values, v], axis=-2)
     weights = causal_softmax(scale * (q @ transpose(keys)), past)  # (..., T, P + T)
+    return (keys, values), less_covariance(weights, r, keys, values)
+
+
+def less_covariance(weights, r, keys, values):
     slopes = r @ transpose(keys) - dot(r, weights @ keys)
-    return (keys, values), (weights * (1 - slopes)) @ values
+    return (weights * (1 - slopes)) @ values
+
+
+def bidirectional(q, r, k, v, scale):
+    """Every query sees every key."""
+    return less_covariance(softmax(scale * (q @ transpose(k))), r, k, v)
+
+
+def bidirectional_in_sums(q, r, k, v, scale):
+    """The sums of ``step``, for all queries."""
+    scores = scale * (q @ transpose(k))
+    weights = np.exp(scores - largest(scores))
+    slopes = weights * (r @ transpose(k))
+    total, slope = weights.sum(axis=-1, keepdims=True), slopes.sum(axis=-1, keepdims=True)
+    return weights @ v / total * (1 + slope / total) - slopes @ v / total
 
 
 CACHE = softmax_attention.VARIANT.state
@@ -52,6 +70,7 @@ VARIANT = Variant(
     summary="softmax attention less the covariance of the values with a linear function of the keys",
     step=step,
     parallel=parallel,
+    bidirectional=(bidirectional, bidirectional_in_sums),
     inputs=(
         QUERY,
         replace(QUERY, name="r", doc="second query: the probe"),

@@ -9,6 +9,7 @@ from outer_products import NEW, functions_of_numbers  # noqa: F401
 
 from linattn import algebra, discretise, forms
 from linattn.numbers import ball, complex_step, tape
+from linattn.rotary import cosformer_angle
 from linattn.variants import cosformer, mamba
 
 EACH = each(NEW)
@@ -148,7 +149,7 @@ def test_with_the_length_as_m_cosformer_sees_tokens_to_come():
     empty = tuple(0 * part for part in state)
 
     def first_three(length, M):
-        cut = forms.take(cosformer.VARIANT, x | {"angle": cosformer.angle_of(M)}, slice(0, length))
+        cut = forms.take(cosformer.VARIANT, x | {"angle": cosformer_angle(M)}, slice(0, length))
         return forms.parallel(cosformer.VARIANT, empty, cut)[1][:3]
 
     assert close(first_three(3, M=7), first_three(7, M=7))

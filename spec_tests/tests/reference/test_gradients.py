@@ -100,9 +100,9 @@ def test_over_the_field_the_gradients_of_all_forms_are_equal(variant):
     """
     numbers = flat(variant, over_field(variant))
     logs = {item.name for item in (*variant.inputs, *variant.state) if item.kind == "log" and not is_decay(item)}
-    logs |= SCORED.get(variant.name, set())
-    constants = {name: x for name, x in numbers.items() if name in logs}
-    leaves = {name: x for name, x in numbers.items() if name not in logs}
+    fixed = logs | SCORED.get(variant.name, set()) | {item.name for item in variant.state if item.kind == "count"}
+    constants = {name: x for name, x in numbers.items() if name in fixed}
+    leaves = {name: x for name, x in numbers.items() if name not in fixed}
     rng = random.Random(1)
     outputs = computed(variant)(numbers)
     cotangents = {name: field.draw(np.shape(x), "number", rng) for name, x in outputs.items() if name != "final keys"}

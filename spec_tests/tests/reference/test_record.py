@@ -35,7 +35,7 @@ def test_every_input_is_described_consistently(variant):
     for item in variant.inputs:
         low, high = item.domain or (-np.inf, np.inf)
         assert item.heads in ("q", "k", "v", "none")
-        assert item.kind in ("number", "log", "angle")
+        assert item.kind in ("number", "log", "angle", "count")
         assert item.role in ("data", "gate", "parameter")
         assert (item.heads == "none") == (item.axes == "")
         assert item.neutral is None or low <= item.neutral <= high

@@ -156,6 +156,7 @@ KERNELS = (
     own("parallax", "recurrent", SLOPE, cached(stepwise), ALIKE, **STEP),
     own("parallax", "parallel", f"{SLOPE} cu_seqlens", cached(parallel_parallax), ALIKE, **ROUNDED),
     own("parallax", "parallel", SLOPE, cached(naive_parallax), ALIKE, **NAIVE),
+    own("parallax", "bidirectional", "q r k v scale", partial(naive_parallax, causal=False), ALIKE, **NAIVE),
     own("stick_breaking", "parallel", f"{CACHED} cu_seqlens", broken(parallel_stickbreaking_attn), SHARED, **KERNEL),
     own("stick_breaking", "parallel", CACHED, broken(naive_stickbreaking_attn), SHARED, **NAIVE),
 )
