@@ -78,7 +78,7 @@ VARIANT = Variant(
             "Zhong, Xu, Ao, Shi",
             2025,
             "2505.19488",
-            "as in arXiv:2510.26692, table 6, and, with softmax and beta, in fla's naive_deltaformer_attn",
+            "its equations of u and o alone, kernels kappa_1, kappa_2; as softmax in fla's naive_deltaformer_attn",
         ),
         Source(
             "DeltaFormer: Unlock the State Space of Transformer",

@@ -7,8 +7,9 @@ r"""Attention with the exact Gaussian kernel: the weights fall with the distance
 gamma is 1 / (2 sigma^2). Random and Taylor features (``linattn.features``) approximate it with a state of fixed size;
 here the cache grows. The query's own length cancels under the normaliser and the key's does not: it is softmax
 attention with scores 2 gamma q.k and a bias -gamma |k|^2 on every key, which is the route of ``parallel``. Keys of one
-length do not see the bias. The default gamma gives those the scale of softmax attention. Without a normaliser it is
-another operator.
+length do not see the bias. The default, sigma^2 = K^(1/2), gives those the scale of softmax attention. Without a
+normaliser it is another operator. It is attention to a mixture of Gaussian keys with one Gaussian a key and equal
+priors.
 """
 
 import numpy as np
@@ -88,12 +89,8 @@ VARIANT = Variant(
         "C5  It is softmax attention on keys with |k|^2 as one more channel.",
     ),
     sources=(
-        Source(
-            "Transformer Dissection: An Unified Understanding for Transformer's Attention via the Lens of Kernel",
-            "Tsai, Bai, Yamada, Morency, Salakhutdinov",
-            2019,
-            "1908.11775",
-            "as in the authors' repository; its Gaussian kernel as Cheng, Lin, Shen, Li have it, section 4.1",
-        ),
+        Source("Transformer with a Mixture of Gaussian Keys", "Nguyen et al.", 2021, "2110.08678", "(5), (9), (10)"),
+        Source("Dive into Deep Learning", "Zhang et al.", 2021, "2106.11342", "(11.2.1), (11.2.2), 11.2.3, 11.3.1"),
+        Source("Transformer Dissection", "Tsai et al.", 2019, "1908.11775", "the smoother, as in the authors' README"),
     ),
 )

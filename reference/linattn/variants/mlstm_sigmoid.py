@@ -6,9 +6,9 @@ r"""mLSTM with a sigmoid input gate: no exponential can overflow, and no stabili
     z_t &= \alpha_t z_{t-1} + i_t k_t \\
     o_t &= \frac{\sigma\, S_t^\top q_t}{\max(|\sigma\, z_t^\top q_t|,\, 1)}
 
-i in [0, 1] is the input gate after its sigmoid, the output gate is outside. The authors' kernels can leave out the
-denominator, which makes it simple GLA on keys i k, and add eps to it otherwise. They keep it by default; summaries of
-the paper, and the authors' count of operations, have none.
+i in [0, 1] is the input gate after its sigmoid; a norm and the output gate are outside. This is the default of the
+authors' kernels, which add eps to the denominator. With neither denominator nor z it is simple GLA on keys i k: what
+their code calls the paper's cell, measures and counts, and what others read in the paper.
 """
 
 import numpy as np
@@ -63,7 +63,7 @@ VARIANT = Variant(
             "Beck, Poppel, Lippe, Hochreiter",
             2025,
             "2503.14376",
-            "mLSTMsig as in the authors' kernels, parallel/native_siging, with normalize=True",
+            "as in the authors' kernels, native_siging, with normalize=True; without it is what they call the paper's",
         ),
     ),
     aliases={"mlstm_kernels": "mlstm_siging_parallel_fw(eps=0), log_decay = logsigmoid(f), i = sigmoid(i)"},

@@ -8,7 +8,7 @@ r"""Stick-breaking attention: every earlier key takes a share of what the later 
 The nearest key breaks the stick first, and what no key takes is lost: the weights add up to at most 1. The sum is
 exclusive, so that the first token of the empty state reads 0. With ``attend_current``, an option of the authors' code
 and of fla, a token sees itself: that is this operator where the query comes one token later. What is left of the stick
-is 1 minus the output on values 1; the authors add it, times a learned vector, or times v_t in their tests.
+is 1 minus the output on values 1; the authors add it, times a learned vector (14), or times v_t in their tests.
 """
 
 import numpy as np
@@ -21,7 +21,7 @@ BLOCK = 16  # keys visited at a time by ``parallel``; the result does not depend
 
 
 def step(keys, values, q, k, v, scale):
-    """Tan et al., equation (1) as others quote it: the shares of all keys in the cache."""
+    """Tan et al., equation (1): the shares of all keys in the cache."""
     scores = scale * read(q, transpose(keys))  # (..., P)
     o = read(sigmoid(scores) * left_by_later(sigmoid(-scores)), values)  # READ
     keys = np.concatenate([keys, k[..., None, :]], axis=-2)  # WRITE
@@ -82,7 +82,7 @@ VARIANT = Variant(
             "Tan, Yang, Courville, Panda, Shen",
             2024,
             "2410.17980",
-            "as in the authors' stickbreaking-attention, sb_ref.py, and in notes with equations",
+            "equations (1)-(4), (9)-(14), section 2, appendices A, C (ICLR)",
         ),
     ),
     aliases={"fla": "stickbreaking_attn (attend_current=False)", "stickbreaking-attention": "sb_attn"},
