@@ -97,9 +97,9 @@ def declared(profile: Profile) -> str:
 
 
 def of(subject: Subject, comparison: Comparison) -> Match | None:
-    """What the errors of a golden check look like. Recipes and the bidirectional form have no signatures."""
+    """What the errors of a golden check look like. Recipes have no signatures."""
     errors = errors_of(comparison)
-    if subject.case.kind == "recipe" or subject.exchange.function.form == "bidirectional":
+    if subject.case.kind == "recipe":
         return None
     if np.sum(errors**2) < (RESOLVED * REJECTED) ** 2:
         return None  # too small to point along anything that is resolved

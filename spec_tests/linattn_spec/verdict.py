@@ -58,10 +58,13 @@ class Measure:
 
 
 def truth(variant: Variant, profile: Profile, form: str, inputs: Mapping[str, Any], state: tuple | None) -> Truth:
-    """The float64 reference and the units of its results, from arrays in the reference layout."""
+    """The float64 reference and the units of its results, from arrays in the reference layout.
+
+    Without a state, None or (), it starts from the initial one; the bidirectional form has none.
+    """
     arrays, sizes = validate.complete(variant, inputs)
     arranged = heads.arrange(variant, arrays)
-    start = validate.complete_state(variant, state, arranged, sizes)
+    start = validate.complete_state(variant, state or None, arranged, sizes)
 
     def compute(numbers: Mapping[str, Any], way: Way) -> dict[str, Any]:
         own = tuple(numbers[f"initial_state/{item.name}"] for item in variant.state)

@@ -8,8 +8,8 @@ A chunk, in turn, rounds the state less often. So the larger noise counts, eleme
 undetermined where any of them says so.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any
 
@@ -39,7 +39,7 @@ def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int], fin
     are the gates that have differences.
     """
     if form == "bidirectional":
-        return [Way(variant, form)]
+        return [Way(replace(variant, bidirectional=(route, route)), form) for route in routes(variant, sizes)]
     sticks = [with_parts(variant, **SUMS)] * uses(variant, "broken")
     one_by_one = [Way(variant, "recurrent"), *(Way(one, "chunkwise", 1) for one in sticks)]
     if form == "recurrent":
@@ -52,6 +52,12 @@ def ways(variant: Variant, form: str, copies: int, sizes: Mapping[str, int], fin
         closed += [with_parts(variant, **{part: way})] * uses(variant, part)
     computed = [False, True] if finite and differs(variant) else [False]
     return [*one_by_one, *(Way(one, "chunkwise", chunk, own) for one in closed for own in computed)]
+
+
+def routes(variant: Variant, sizes: Mapping[str, int]) -> tuple[Callable[..., Any], ...]:
+    """To the bidirectional form: both, where it is not too long for that which holds weights of all pairs of tokens."""
+    both = variant.bidirectional or ()
+    return both if sizes["T"] <= WHOLE else both[:1]
 
 
 def differs(variant: Variant) -> bool:

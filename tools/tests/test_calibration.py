@@ -11,8 +11,9 @@ from linattn_spec.comparison import Comparison
 from linattn_tools.verdict_bench.settings import Setting, setting
 
 MARGIN = 2 / 3  # of every limit: room for machines that sum in yet another way
-CAUSAL = [(variant.name, form) for variant in VARIANTS for form in variant.forms if form != "bidirectional"]
-SETTINGS = [n + n % 3 * len(VARIANTS) for n in range(len(VARIANTS))]  # of all variants; the three forms take turns
+PLACES = [(variant.name, form) for variant in VARIANTS for form in variant.forms]
+SETTINGS = [n + n % 3 * len(VARIANTS) for n in range(len(VARIANTS))]  # of all variants; the causal forms take turns
+SETTINGS += [n + 3 * len(VARIANTS) for n, variant in enumerate(VARIANTS) if variant.bidirectional]
 LONGEST = 150  # longer ones take too long here
 TYPICAL = "Hq=2,Hk=2,Hv=2,K=16,V=16,initial_state=drawn"
 SMALL = "Hq=2,Hk=2,Hv=2,K=4,V=4,initial_state=drawn"
@@ -35,6 +36,9 @@ HARD = {  # variant, form, what is drawn
     "a difference of weights": ("cosformer", "chunkwise", f"T=128,{SMALL},q=bell,k=bell"),
     "decayed keys": ("wall", "chunkwise", f"T=64,{SMALL},log_decay=slow,q=positive,k=positive,scale=2"),
     "steep slopes": ("parallax", "chunkwise", f"T=64,{SMALL},q=positive,k=positive,r=positive,scale=2"),
+    "steep slopes, not causal": ("parallax", "bidirectional", f"T=64,{SMALL},q=positive,k=positive,r=positive,scale=2"),
+    "near-zero denominators, not causal": ("normalised_linear_attention", "bidirectional", f"T=128,{SIGNED}"),
+    "a difference of weights, not causal": ("cosformer", "bidirectional", f"T=128,{SMALL},q=bell,k=bell"),
     "a stick of large scores": ("stick_breaking", "chunkwise", f"T=64,{TYPICAL},scale=8"),
     "gates from a step size": ("mamba2", "chunkwise", f"T=128,{TYPICAL},A=slow"),
     "slow turning decays": ("s5", "chunkwise", "T=150,Hq=2,Hk=2,Hv=2,D=8,N=8,log_decay=slow"),
@@ -66,7 +70,7 @@ def test_right_kernels_stay_far_from_the_limits(name, profile):
     assert {kernel: x for kernel, x in loads(hard(name), profile).items() if x > MARGIN} == {}
 
 
-@pytest.mark.parametrize("place", CAUSAL, ids=":".join)
+@pytest.mark.parametrize("place", PLACES, ids=":".join)
 def test_every_kernel_computes_its_variant(place):
     """In float64, where what is no rounding is beyond all limits."""
     name, form = place

@@ -54,8 +54,8 @@ def test_every_mistake_has_a_row_and_is_rejected(small, capsys):
     variant = linattn.variant("linear_attention")
     for one in every:
         tried = "fp32" in one.profiles
-        assert rows[one.id] == ["1/1" if tried and one.applies(variant, form) else "-" for form in mutants.CAUSAL]
-    count = sum(one.applies(variant, form) for one in MISTAKES if "golden" in one.seen_by for form in mutants.CAUSAL)
+        assert rows[one.id] == ["1/1" if tried and one.applies(variant, form) else "-" for form in mutants.FORMS]
+    count = sum(one.applies(variant, form) for one in MISTAKES if "golden" in one.seen_by for form in mutants.FORMS)
     backward = sum(one.applies(variant) for one in GRADIENT_MISTAKES)
     assert summary["by golden values"].startswith(f"{count} of {count} mutants rejected, ")
     assert summary["by gradients"].startswith(f"{backward} of {backward} mutants rejected, {backward} named, ")
@@ -70,17 +70,17 @@ def test_processes_give_the_same_rows_and_the_whole_matrix_as_json(monkeypatch, 
     out, heard = capsys.readouterr()
     rows, summary = rows_of(out.replace(f"wrote {file}\n", ""))
     assert sorted(line.split(": ", 1)[1] for line in heard.splitlines()) == sorted(
-        f"linear_attention {form}: 4 of 4 rejected" for form in mutants.CAUSAL
+        f"linear_attention {form}: 4 of 4 rejected" for form in mutants.FORMS
     )
-    assert rows == {"scale-missing": ["1/1"] * 9, "outputs-through-bfloat16": ["1/1"] * 3 + ["-"] * 6}
+    assert rows == {"scale-missing": ["1/1"] * 12, "outputs-through-bfloat16": ["1/1"] * 4 + ["-"] * 8}
     assert summary == {
-        "by golden values": "12 of 12 mutants rejected, 12 named, 12 rejected without their own signature"
+        "by golden values": "16 of 16 mutants rejected, 16 named, 16 rejected without their own signature"
     }
     written = json.loads(file.read_text())
     assert [one["id"] for one in written["mistakes"]] == list(CHOSEN)
     assert all(one["sentence"] and one["seen_by"] == ["golden"] for one in written["mistakes"])
     trials = written["trials"]
-    assert len({(t["mistake"], t["variant"], t["form"], t["profile"]) for t in trials}) == len(trials) == 12
+    assert len({(t["mistake"], t["variant"], t["form"], t["profile"]) for t in trials}) == len(trials) == 16
     assert all(trial.keys() == {field.name for field in fields(Trial)} for trial in trials)
     assert all(0 < trial["killed"] <= trial["judged"] for trial in trials)
     shown = {
@@ -96,7 +96,7 @@ def test_processes_give_the_same_rows_and_the_whole_matrix_as_json(monkeypatch, 
 def test_only_the_profiles_asked_for(small, capsys):
     assert run("mutants", "scale-missing", "--profile", "fp16") == 0
     rows, summary = rows_of(capsys.readouterr().out)
-    assert rows == {"scale-missing": ["1/1"] * 3}
+    assert rows == {"scale-missing": ["1/1"] * 4}
     assert summary["by golden values"].startswith("3 of 3 mutants rejected")
 
 
@@ -105,8 +105,8 @@ def test_a_survivor_is_counted_and_is_a_failure(harmless, capsys):
     out, heard = capsys.readouterr()
     rows, summary = rows_of(out)
     assert heard.count("nothing-wrong (fp16)") == 3
-    assert rows == {"nothing-wrong": ["0/1"] * 9}
-    assert summary == {"by golden values": "0 of 9 mutants rejected, 0 named, 0 rejected without their own signature"}
+    assert rows == {"nothing-wrong": ["0/1"] * 12}
+    assert summary == {"by golden values": "0 of 12 mutants rejected, 0 named, 0 rejected without their own signature"}
 
 
 def test_an_interruption_keeps_what_there_is(small, monkeypatch, capsys):
@@ -120,7 +120,7 @@ def test_an_interruption_keeps_what_there_is(small, monkeypatch, capsys):
     assert run("mutants", "scale-missing", "--profile", "fp32") == 1
     out, heard = capsys.readouterr()
     rows, _ = rows_of(out)
-    assert rows == {"scale-missing": ["1/1", "-", "-"]}  # one profile, three forms
+    assert rows == {"scale-missing": ["1/1", "-", "-", "-"]}  # one profile, four forms
     assert heard.splitlines()[-1] == "interrupted: what follows is of the variants above"
 
 

@@ -50,17 +50,16 @@ def less_covariance(weights, r, keys, values):
 
 
 def bidirectional(q, r, k, v, scale):
-    """Every query sees every key."""
-    return less_covariance(softmax(scale * (q @ transpose(k))), r, k, v)
-
-
-def bidirectional_in_sums(q, r, k, v, scale):
-    """The sums of ``step``, for all queries."""
+    """The sums of ``step``, with every query before all keys."""
     scores = scale * (q @ transpose(k))
     weights = np.exp(scores - largest(scores))
     slopes = weights * (r @ transpose(k))
     total, slope = weights.sum(axis=-1, keepdims=True), slopes.sum(axis=-1, keepdims=True)
     return weights @ v / total * (1 + slope / total) - slopes @ v / total
+
+
+def bidirectional_covariance(q, r, k, v, scale):
+    return less_covariance(softmax(scale * (q @ transpose(k))), r, k, v)
 
 
 CACHE = softmax_attention.VARIANT.state
@@ -70,7 +69,7 @@ VARIANT = Variant(
     summary="softmax attention less the covariance of the values with a linear function of the keys",
     step=step,
     parallel=parallel,
-    bidirectional=(bidirectional, bidirectional_in_sums),
+    bidirectional=(bidirectional, bidirectional_covariance),
     inputs=(
         QUERY,
         replace(QUERY, name="r", doc="second query: the probe"),

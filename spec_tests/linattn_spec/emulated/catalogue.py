@@ -6,6 +6,7 @@ it, and tokens by the thousand at once where a pair of them has many weights (se
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 from linattn.record import Variant
@@ -23,8 +24,8 @@ MOST = 256  # chunks of a sequence: emulating more takes long, and sees nothing 
 
 
 def kernels(variant: Variant, form: str, tokens: int, strongest_gate: float = 0.0) -> list[Kernel]:
-    """All that suit a causal form, a length and gates down to ``strongest_gate``."""
-    by_form = {"recurrent": recurrent, "chunkwise": chunkwise, "parallel": parallel}
+    """All that suit a form, a length and gates down to ``strongest_gate``."""
+    by_form = {"recurrent": recurrent, "chunkwise": chunkwise, "parallel": parallel, "bidirectional": bidirectional}
     return by_form[form](variant, tokens, strongest_gate)
 
 
@@ -57,6 +58,13 @@ def parallel(variant: Variant, tokens: int, strongest_gate: float) -> list[Kerne
     found = [Kernel("parallel", tokens), Kernel("parallel, sums forwards", tokens, "forwards")]
     found += otherwise(variant, tokens)
     return found + (gated(variant, tokens, strongest_gate) if tokens <= WHOLE else [])  # longer sums lose more digits
+
+
+def bidirectional(variant: Variant, tokens: int, strongest_gate: float) -> list[Kernel]:
+    found = [Kernel("as defined", route=0), Kernel("fused", route=0, fused=True)]
+    found += [replace(one, route=0) for one in scaled(variant, 0)]
+    found += [Kernel(f"otherwise, {order}", order=order, route=1) for order in ("forwards", "backwards")]
+    return found
 
 
 def scaled(variant: Variant, chunk: int) -> list[Kernel]:

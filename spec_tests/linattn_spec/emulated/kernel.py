@@ -26,6 +26,7 @@ class Kernel:
     order: str = ""  # of the terms of a sum: "forwards" or "backwards", one by one; "": as NumPy pleases
     parts: tuple[tuple[str, Callable[..., Any]], ...] = ()  # of the closed form, other than its own
     step: Callable[..., Any] | None = None  # None: that of the record
+    route: int | None = None  # of the two to the bidirectional form; None: a causal form
     scaled_queries: bool = False  # the scale multiplies the queries, not what they read
     fused: bool = False  # nothing is rounded but operands of contractions, and the state after each token
     bits: int = 0  # of every result
@@ -43,13 +44,17 @@ class Kernel:
         start = tuple(emulated(x, arithmetic) for x in state)
         if self.scaled_queries:
             arrays |= {"q": arrays["q"] * arrays["scale"], "scale": emulated(1.0, arithmetic)}
-        own = self.exchanged(variant, profile)
-        state, output = (
-            forms.chunkwise(own, start, arrays, self.chunk) if self.chunk else forms.recurrent(own, start, arrays)
-        )
-        final = {f"final_state/{item.name}": x for item, x in zip(variant.state, state, strict=True)}
+        state, output = self.run(self.exchanged(variant, profile), start, arrays)
+        final = {f"final_state/{item.name}": x for item, x in zip(variant.state, state, strict=bool(state))}
         results = {name: np.asarray(x, dtype=float) for name, x in ({"output": output} | final).items()}
         return relative.absolute(variant, results)
+
+    def run(self, variant: Variant, state: tuple, inputs: Mapping[str, Any]) -> tuple[tuple, Any]:
+        if self.route is not None:
+            return (), forms.bidirectional(variant, inputs, self.route)
+        if self.chunk:
+            return forms.chunkwise(variant, state, inputs, self.chunk)
+        return forms.recurrent(variant, state, inputs)
 
     def arithmetic(self, profile: Profile) -> Arithmetic:
         bits = 53 if self.fused else self.bits or profile.bits

@@ -3,7 +3,7 @@
 import numpy as np
 
 from linattn_spec.mistakes.moved import first_of, shifted
-from linattn_spec.mistakes.record import Array, Call, Mistake, with_inputs
+from linattn_spec.mistakes.record import CAUSAL, Array, Call, Mistake, with_inputs
 
 
 def negated(x: Array, call: Call) -> Array:
@@ -11,7 +11,14 @@ def negated(x: Array, call: Call) -> Array:
 
 
 ANGLES = (
-    Mistake("angles-negated", "rotation", "Everything turns the other way.", with_inputs(angle=negated), ("angle",)),
+    Mistake(
+        "angles-negated",
+        "rotation",
+        "Everything turns the other way.",
+        with_inputs(angle=negated),
+        ("angle",),
+        CAUSAL,  # without a state, one angle between two tokens has no sign: only its cosine counts
+    ),
     Mistake("angles-ignored", "rotation", "Nothing turns.", with_inputs(angle=lambda x, c: 0 * x), ("angle",)),
     Mistake(
         "angles-doubled",

@@ -14,6 +14,7 @@ from linattn_spec.mistakes.record import (
     Call,
     Mistake,
     Results,
+    has_state,
     right,
     with_all_heads,
     with_final_state,
@@ -24,7 +25,7 @@ from linattn_spec.mistakes.record import (
 
 def cache_ignored(call: Call) -> Results:
     """The outputs see no cache; the cache that is returned is complete."""
-    empty = tuple(x[:, :, :0] for x in call.state)
+    empty = tuple(x[:, :, :0] for x in has_state(call).state)
     return {**right(call), "output": right(replace(call, state=empty))["output"]}
 
 

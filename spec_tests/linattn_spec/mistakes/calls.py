@@ -5,9 +5,19 @@ from typing import Any
 
 import numpy as np
 
-from linattn_spec.mistakes.record import Mistake, right
+from linattn.record import FORMS
+from linattn_spec.mistakes.record import CAUSAL, Array, Mistake, right
 
 Given = dict[str, Any]
+
+
+def parted(returned: Any) -> tuple[Array, tuple]:
+    """What a function returns: the output, and the final state where there is one."""
+    return returned if isinstance(returned, tuple) else (returned, ())
+
+
+def joined(output: Array, final: tuple) -> Any:
+    return (output, final) if final else output
 
 
 def overwritten(name: str, change: Callable[[Any, Given], Any]) -> Callable[..., Any]:
@@ -32,19 +42,38 @@ def queries_scaled(call: Callable[..., Any], given: Given) -> Any:
     return call(**{**given, "scale": 1.0})
 
 
-def returned_in_one_buffer(call: Callable[..., Any], given: Given) -> Any:
+def with_outputs(change: Callable[[Any, Given], Any]) -> Callable[..., Any]:
+    """Outputs are changed on their way out: ``change(output, kept)``, with what is kept from one call to the next."""
+
+    def around(call: Callable[..., Any], given: Given) -> Any:
+        output, final = parted(call(**given))
+        return joined(change(output, vars(call)), final)
+
+    return around
+
+
+def in_one_buffer(output: Any, kept: Given) -> Any:
     """Every call returns the same memory."""
-    output, final = call(**given)
-    buffer = vars(call).setdefault("buffer", output)
+    buffer = kept.setdefault("buffer", output)
     if buffer.shape != output.shape:
-        return output, final
+        return output
     buffer[...] = output
-    return buffer, final
+    return buffer
 
 
-def added_to_uncleared_memory(call: Callable[..., Any], given: Given) -> Any:
-    output, final = call(**given)
-    return np.empty_like(output) + output, final
+def added_to_the_last(output: Any, kept: Given) -> Any:
+    """The output buffer is used again, and never cleared."""
+    before = kept.get("total")
+    kept["total"] = output if before is None or before.shape != output.shape else output + before
+    return kept["total"]
+
+
+def every_other_time(output: Any, kept: Given) -> Any:
+    """A race: in every other call the last token is not there yet."""
+    kept["count"] = kept.get("count", 0) + 1
+    if kept["count"] % 2 == 0:
+        output = np.concatenate([output[:, :, :-1], 0 * output[:, :, -1:]], axis=2)
+    return output
 
 
 def read_as_if_contiguous(call: Callable[..., Any], given: Given) -> Any:
@@ -67,30 +96,12 @@ def state_updated_in_place(call: Callable[..., Any], given: Given) -> Any:
     return output, final
 
 
-def added_to_the_last_results(call: Callable[..., Any], given: Given) -> Any:
-    """The output buffer is used again, and never cleared."""
-    output, final = call(**given)
-    before = vars(call).get("kept")
-    total = output if before is None or before.shape != output.shape else output + before
-    vars(call)["kept"] = total
-    return total, final
-
-
 def state_of_the_last_call(call: Callable[..., Any], given: Given) -> Any:
     """The final state of the call before is taken for the incoming one."""
     kept: Any = vars(call).get("kept", given["initial_state"])
     fits = np.shape(kept) == np.shape(given["initial_state"])
     output, final = call(**{**given, "initial_state": kept if fits else given["initial_state"]})
     vars(call)["kept"] = final[0]
-    return output, final
-
-
-def every_other_time(call: Callable[..., Any], given: Given) -> Any:
-    """A race: in every other call the last token is not there yet."""
-    output, final = call(**given)
-    vars(call)["count"] = vars(call).get("count", 0) + 1
-    if vars(call)["count"] % 2 == 0:
-        output = np.concatenate([output[:, :, :-1], 0 * output[:, :, -1:]], axis=2)
     return output, final
 
 
@@ -102,10 +113,9 @@ def kind_of_call(
     seen_in: tuple[str, ...] = (),
     seen_by: tuple[str, ...] = ("untouched",),
     profiles: tuple[str, ...] = ("fp32", "bf16", "fp16"),
+    forms: tuple[str, ...] = FORMS,
 ) -> Mistake:
-    return Mistake(
-        identity, "call", sentence, right, needs, profiles=profiles, seen_in=seen_in, seen_by=seen_by, around=around
-    )
+    return Mistake(identity, "call", sentence, right, needs, forms, profiles, seen_in, seen_by, around)
 
 
 CALLS = (
@@ -114,6 +124,7 @@ CALLS = (
         "The final state is written over the incoming one.",
         state_updated_in_place,
         "fixed state",
+        forms=CAUSAL,
         seen_in=("https://github.com/fla-org/flash-linear-attention/pull/1191",),
     ),
     kind_of_call(
@@ -139,7 +150,7 @@ CALLS = (
     kind_of_call(
         "outputs-added-to-the-last-ones",
         "The output buffer is never cleared: results are added to those of the call before.",
-        added_to_the_last_results,
+        with_outputs(added_to_the_last),
     ),
     kind_of_call(
         "state-of-the-last-call",
@@ -147,23 +158,24 @@ CALLS = (
         state_of_the_last_call,
         "matrix state",
         "fixed state",
+        forms=CAUSAL,
         profiles=("fp32",),  # what decays is forgotten until the next call, up to what half precision sees
     ),
     kind_of_call(
         "last-token-missing-every-other-time",
         "A race: in every other call the last token has not been computed.",
-        every_other_time,
+        with_outputs(every_other_time),
     ),
     kind_of_call(
         "outputs-in-one-buffer",
         "All calls return their outputs in the same memory.",
-        returned_in_one_buffer,
+        with_outputs(in_one_buffer),
         seen_by=("ownership",),
     ),
     kind_of_call(
         "outputs-added-to-uncleared-memory",
         "Outputs are added to memory that nobody has cleared.",
-        added_to_uncleared_memory,
+        with_outputs(lambda output, kept: np.empty_like(output) + output),
         seen_by=("poison",),
     ),
     kind_of_call(

@@ -12,6 +12,7 @@ from linattn_spec.mistakes.record import (
     Call,
     Mistake,
     Results,
+    has_state,
     piece,
     right,
     with_chunks,
@@ -29,7 +30,7 @@ def last_token_not_in_state(call: Call) -> Results:
 
 def final_state_is_initial(call: Call) -> Results:
     results = right(call)
-    return {"output": results["output"]} | dict(zip(list(results)[1:], call.state, strict=True))
+    return {"output": results["output"]} | dict(zip(list(results)[1:], has_state(call).state, strict=True))
 
 
 def decayed_once_more(x: Array, call: Call) -> Array:
@@ -38,17 +39,17 @@ def decayed_once_more(x: Array, call: Call) -> Array:
     return np.exp(last)[..., :, None] * x
 
 
-def normaliser_starts_at_zero(call: Call) -> Results:
+def normaliser_ignored(call: Call) -> Results:
     return right(replace(call, state=(call.state[0], 0 * call.state[1])))
 
 
 def final_state_from_zero(call: Call) -> Results:
-    zero = right(replace(call, state=tuple(0 * x for x in call.state)))
+    zero = right(replace(call, state=tuple(0 * x for x in has_state(call).state)))
     return {**zero, "output": right(call)["output"]}
 
 
 def outputs_from_zero(call: Call) -> Results:
-    zero = right(replace(call, state=tuple(0 * x for x in call.state)))
+    zero = right(replace(call, state=tuple(0 * x for x in has_state(call).state)))
     return {**right(call), "output": zero["output"]}
 
 
@@ -102,13 +103,7 @@ STATE = (
         ("fixed state",),
         seen_by=("golden", "reversal"),
     ),
-    Mistake(
-        "normaliser-starts-at-zero",
-        "state in",
-        "The incoming normaliser is ignored.",
-        normaliser_starts_at_zero,
-        ("z",),
-    ),
+    Mistake("normaliser-starts-at-zero", "state in", "The incoming normaliser is ignored.", normaliser_ignored, ("z",)),
     Mistake(
         "final-state-stale",
         "state out",

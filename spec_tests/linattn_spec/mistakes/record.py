@@ -12,17 +12,21 @@ from typing import Any
 import numpy as np
 
 from linattn import forms, heads, validate
-from linattn.record import Variant
+from linattn.record import FORMS, Variant
 from linattn_spec.mistakes.small import runs
 
 Array = Any
 Results = dict[str, Array]  # "output" and "final_state/NAME"
 CHUNK = 16
+CAUSAL = tuple(form for form in FORMS if form != "bidirectional")
 
 
 @dataclass(frozen=True)
 class Call:
-    """A call of an implementation: all inputs and the state, complete, in the reference layout (B, H, ...)."""
+    """A call of an implementation: all inputs and the state, complete, in the reference layout (B, H, ...).
+
+    The bidirectional form has no state.
+    """
 
     variant: Variant
     form: str
@@ -42,7 +46,7 @@ class Mistake:
     sentence: str
     wrong: Callable[[Call], Results]
     needs: tuple[str, ...] = ()
-    forms: tuple[str, ...] = ("recurrent", "chunkwise", "parallel")
+    forms: tuple[str, ...] = FORMS
     profiles: tuple[str, ...] = ("fp32", "bf16", "fp16")
     seen_in: tuple[str, ...] = ()
     seen_by: tuple[str, ...] = ("golden",)
@@ -80,6 +84,8 @@ def traits(variant: Variant) -> set[str]:
 def call_of(variant: Variant, form: str, inputs: dict[str, Any], state: tuple | None) -> Call:
     """Defaults filled in, a missing state at its initial value."""
     complete, sizes = validate.complete(variant, inputs)
+    if form == "bidirectional":
+        return Call(variant, form, complete, ())
     arranged = heads.arrange(variant, complete)
     start = validate.complete_state(variant, state, arranged, sizes)
     merged = tuple(heads.joined(x, item.axes, arranged.groups) for x, item in zip(start, variant.state, strict=True))
@@ -89,11 +95,13 @@ def call_of(variant: Variant, form: str, inputs: dict[str, Any], state: tuple | 
 def right(call: Call) -> Results:
     """What a correct implementation returns, in the arithmetic of the arrays."""
     arranged = heads.arrange(call.variant, call.inputs)
-    cores = (x.shape[x.ndim - len(item.axes.split()) :] for x, item in zip(call.state, call.variant.state, strict=True))
+    own = zip(call.state, call.variant.state, strict=bool(call.state))
+    cores = (x.shape[x.ndim - len(item.axes.split()) :] for x, item in own)
     state = tuple(x.reshape(arranged.leading + core) for x, core in zip(call.state, cores, strict=True))
     state, output = forms.run(call.variant, call.form, state, arranged.inputs, CHUNK)
     state, output = heads.merge(call.variant, state, output, arranged.groups)
-    return {"output": output} | {f"final_state/{s.name}": x for s, x in zip(call.variant.state, state, strict=True)}
+    final = zip(call.variant.state, state, strict=bool(state))
+    return {"output": output} | {f"final_state/{item.name}": x for item, x in final}
 
 
 # -- ways to be wrong --------------------------------------------------------------------------------------------------
@@ -113,7 +121,7 @@ def with_inputs(**change: Callable[[Array, Call], Array]) -> Callable[[Call], Re
 
 def with_state(change: Callable[[Array, Call], Array]) -> Callable[[Call], Results]:
     """The incoming state is taken for something else: every tensor of it."""
-    return lambda call: right(replace(call, state=tuple(change(x, call) for x in call.state)))
+    return lambda call: right(replace(call, state=tuple(change(x, call) for x in has_state(call).state)))
 
 
 def with_output(change: Callable[[Array, Call], Array]) -> Callable[[Call], Results]:
@@ -130,9 +138,16 @@ def with_final_state(change: Callable[[Array, Call], Array]) -> Callable[[Call],
     """The final state is changed on its way out, the outputs are right."""
 
     def wrong(call: Call) -> Results:
-        return {name: x if name == "output" else change(x, call) for name, x in right(call).items()}
+        results = right(has_state(call))
+        return {name: x if name == "output" else change(x, call) for name, x in results.items()}
 
     return wrong
+
+
+def has_state(call: Call) -> Call:
+    if not call.state:
+        raise TypeError(f"the {call.form} form has no state")
+    return call
 
 
 def with_step(step: Callable[..., Any]) -> Callable[[Call], Results]:

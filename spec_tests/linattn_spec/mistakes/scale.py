@@ -1,7 +1,7 @@
 """The scale on the read: missing, repeated, or elsewhere."""
 
 from linattn_spec.mistakes.closed import ClosedForm
-from linattn_spec.mistakes.record import Mistake, with_final_state, with_inputs
+from linattn_spec.mistakes.record import CAUSAL, Mistake, with_final_state, with_inputs
 
 SCALE = (
     Mistake(
@@ -31,6 +31,7 @@ SCALE = (
         "The scale multiplies the key and so enters the state.",
         with_inputs(k=lambda x, c: x * c.inputs["scale"], scale=lambda x, c: 0 * x + 1),
         ("scale", "matrix state"),
+        CAUSAL,
     ),
     Mistake(
         "scale-on-final-state",

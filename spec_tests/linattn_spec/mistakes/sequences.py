@@ -1,12 +1,13 @@
 """Packed sequences (``cu_seqlens``) that see each other, or of which one is lost."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from linattn_spec.mistakes.record import Array, Mistake, right
+from linattn_spec.mistakes.calls import joined, parted
+from linattn_spec.mistakes.record import CAUSAL, Array, Mistake, right
 
 Given = dict[str, Any]
 
@@ -36,10 +37,11 @@ def packed(
                 for n, x in given.items()
             }
             own = None if state is None else start(n, states, finals[-1] if finals else None)
-            output, after = call(**part, initial_state=own)
+            output, after = parted(call(**part, initial_state=own))
             outputs.append(output)
             finals.append(after)
-        return np.concatenate(outputs, axis=2), tuple(np.concatenate(x) for x in zip(*final(finals), strict=True))
+        states = tuple(np.concatenate(x) for x in zip(*final(finals), strict=True))
+        return joined(np.concatenate(outputs, axis=2), states)
 
     return around
 
@@ -58,15 +60,21 @@ def all_of_the_last(states: list[tuple]) -> list[tuple]:
 
 
 def mistake_of_packing(
-    identity: str, sentence: str, around: Callable[..., Any], seen_in: Sequence[str] = ()
+    identity: str,
+    sentence: str,
+    around: Callable[..., Any],
+    needs: tuple[str, ...] = ("matrix state",),
+    forms: tuple[str, ...] = CAUSAL,
+    seen_in: tuple[str, ...] = (),
 ) -> Mistake:
     return Mistake(
         identity,
         "packed sequences",
         sentence,
         right,
-        ("matrix state",),
-        seen_in=tuple(seen_in),
+        needs,
+        forms,
+        seen_in=seen_in,
         seen_by=("packing",),
         around=around,
     )
@@ -77,12 +85,26 @@ SEQUENCES = (
         "packed-state-runs-on",
         "A packed sequence starts from where the one before has stopped.",
         packed(start=runs_on),
-        ("https://github.com/PrimeIntellect-ai/prime-rl/pull/3001",),
+        seen_in=("https://github.com/PrimeIntellect-ai/prime-rl/pull/3001",),
     ),
     mistake_of_packing(
         "packed-border-a-token-late",
         "The border between packed sequences is a token late.",
         packed(borders=a_token_late),
+    ),
+    mistake_of_packing(
+        "packed-border-late-without-a-state",
+        "The border between packed sequences that are not causal is a token late.",
+        packed(borders=a_token_late),
+        (),
+        ("bidirectional",),
+    ),
+    mistake_of_packing(
+        "packed-sequences-see-each-other",
+        "Every token sees every token of all packed sequences.",
+        packed(borders=lambda cu_seqlens: cu_seqlens[[0, -1]]),
+        (),
+        ("bidirectional",),
     ),
     mistake_of_packing(
         "packed-state-of-the-first-sequence",

@@ -1,4 +1,5 @@
-"""The power of the suite on every variant: in its recurrence, in single precision, all mutants are rejected and named.
+"""The power of the suite on every variant: in its recurrence, and where every token sees every token, in single
+precision, all mutants are rejected and named.
 
 ``linattn mutants`` measures all forms and precisions; those of the foundation are in ``test_power``.
 """
@@ -11,13 +12,14 @@ from linattn import VARIANTS
 from linattn_spec.mistakes import MISTAKES
 from linattn_spec.mistakes.power import trials
 
-OTHERS = [variant for variant in VARIANTS if variant not in FOUNDATION]
+PLACES = [(variant, "recurrent") for variant in VARIANTS if variant not in FOUNDATION]
+PLACES += [(variant, "bidirectional") for variant in VARIANTS if variant.bidirectional]
 
 
-@pytest.mark.parametrize("variant", OTHERS, ids=lambda variant: variant.name)
-def test_all_mutants_are_rejected_and_named(variant):
-    found = trials(variant.name, "recurrent", ("fp32",))
+@pytest.mark.parametrize(("variant", "form"), PLACES, ids=[f"{variant.name} {form}" for variant, form in PLACES])
+def test_all_mutants_are_rejected_and_named(variant, form):
+    found = trials(variant.name, form, ("fp32",))
     golden = [trial for trial in found if trial.check == "golden"]
-    assert {trial.mistake for trial in found} == {one.id for one in MISTAKES if one.applies(variant, "recurrent")}
+    assert {trial.mistake for trial in found} == {one.id for one in MISTAKES if one.applies(variant, form)}
     assert [(trial.mistake, trial.check) for trial in found if not trial.killed] == []
     assert sum(trial.is_named for trial in golden) >= NAMED * len(golden)

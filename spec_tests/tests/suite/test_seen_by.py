@@ -18,7 +18,7 @@ from linattn_spec.mistakes.record import Mistake, right
 from linattn_spec.mistakes.sequences import packed
 from linattn_spec.results import Check
 
-CAUSAL = [(variant, form) for variant in FOUNDATION for form in variant.forms if form != "bidirectional"]
+PLACES = [(variant, form) for variant in FOUNDATION for form in variant.forms]
 RICH = (
     ("gated_delta_rule", "chunkwise"),
     ("softmax_attention", "parallel"),
@@ -30,11 +30,12 @@ RARE = (  # with mistakes that those cannot make
     ("short_convolution", "chunkwise"),
     ("lightnet", "chunkwise"),
     ("log_linear_simple_gla", "recurrent"),
+    ("linear_attention", "bidirectional"),
 )
 LAWFUL = [one for one in MISTAKES if set(one.seen_by) - {"golden"}]
 
 
-@pytest.mark.parametrize("place", CAUSAL, ids=lambda place: f"{place[0].name}:{place[1]}")
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: f"{place[0].name}:{place[1]}")
 def test_laws_reject_what_they_must(place):
     """Where a law has a meaning and a case that it can be tried on."""
     variant, form = place

@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import linattn
+from linattn.record import FORMS
 from linattn.variants import VARIANTS
 from linattn_tools import own
 
 PROFILES = ("fp32", "bf16", "fp16")
-CAUSAL = ("recurrent", "chunkwise", "parallel")
 
 
 def add(subparsers: Any) -> None:
@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
     profiles = tuple(options.profile or PROFILES)
     variants = tuple(map(linattn.variant, options.variant)) or VARIANTS
     trials, sights, complete = measured(variants, profiles, chosen, with_sights=bool(options.json or options.html))
-    print(f"{'mistake':34} {'kind':16} " + " ".join(f"{f'{p} {f[:5]}':>11}" for p in profiles for f in CAUSAL))
+    print(f"{'mistake':34} {'kind':16} " + " ".join(f"{f'{p} {f[:5]}':>11}" for p in profiles for f in FORMS))
     for one in shown:
         tried = [trial for trial in trials if trial.mistake == one.id]
         if tried or not options.variant:
@@ -62,7 +62,7 @@ def measured(
     variants: Iterable[linattn.Variant], profiles: tuple[str, ...], chosen: tuple[str, ...], with_sights: bool
 ) -> tuple[list[Any], list[Any], bool]:
     """All trials; how far each case shows each mistake; and whether that is all, or an interruption came."""
-    places = [(variant.name, form) for variant in variants for form in CAUSAL if form in variant.forms]
+    places = [(variant.name, form) for variant in variants for form in FORMS if form in variant.forms]
     trials: list[Any] = []
     sights: list[Any] = []
     with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
@@ -127,7 +127,7 @@ def row(mistake: Any, trials: Iterable[Any], profiles: tuple[str, ...]) -> str:
     """Variants in which it is rejected by all checks that must reject it, of those to which it applies."""
     from linattn_tools.report.catalogue import tally
 
-    cells = (tally(trials, profile, form) for profile in profiles for form in CAUSAL)
+    cells = (tally(trials, profile, form) for profile in profiles for form in FORMS)
     return f"{mistake.id:34} {mistake.kind:16} " + " ".join(f"{cell:>11}" for cell in cells)
 
 

@@ -77,10 +77,9 @@ def setting(number: int) -> Setting:
     """The same one for a number on every machine. As many in a row as there are variants are all of them."""
     chance = random.Random(number)
     variant = VARIANTS[number % len(VARIANTS)]
-    causal = [form for form in variant.forms if form != "bidirectional"]
-    form = causal[number // len(VARIANTS) % len(causal)]
+    form = variant.forms[number // len(VARIANTS) % len(variant.forms)]
     tokens = chance.choices([*LONG, 0], [*LONG.values(), 1 - sum(LONG.values())])[0]
-    if form == "parallel" and not at_once(variant):
+    if form == "bidirectional" or (form == "parallel" and not at_once(variant)):
         tokens = 0
     fields = sizes(chance, variant, tokens) | dict(draws(chance, variant))
     start = {"initial_state": "drawn"} if chance.random() < 0.5 else {}
