@@ -23,6 +23,7 @@ from linattn.variants import (
     mesanet,
     mlstm,
     mlstm_sigmoid,
+    mlstm_sigmoid_normalised,
     rwkv4,
     slstm,
     strong_log_linear_gated_delta_rule,
@@ -36,7 +37,7 @@ def records(*modules):
     return tuple(module.VARIANT for module in modules)
 
 
-STABILISED = records(mlstm, mlstm_sigmoid, rwkv4, exp_linear_attention, lightnet, slstm)
+STABILISED = records(mlstm, mlstm_sigmoid_normalised, rwkv4, exp_linear_attention, lightnet, slstm, mlstm_sigmoid)
 SLOTS = records(gsa, abc)
 REGRESSION = records(mesanet, longhorn, longhorn_diagonal, titans_linear, ttt_linear)
 LEVELS = records(

@@ -69,10 +69,10 @@ def test_an_edge_among_the_lookalikes_is_seen(capsys, monkeypatch):
 
 def test_without_balls_the_edges_that_need_them_are_left_out(capsys, monkeypatch):
     monkeypatch.setattr(reductions, "CAN_CERTIFY", False)
-    assert run("prove", "mlstm_sigmoid") == 0
+    assert run("prove", "mlstm_sigmoid_normalised") == 0
     out = capsys.readouterr().out
     assert "left out: pip install 'linattn[certify]'" in out
-    assert "= simple_gla with" in out
+    assert "= mlstm_sigmoid with" in out
     assert "= mlstm with" not in out
 
 

@@ -5,7 +5,7 @@ import numpy as np
 from linattn.activations import logsigmoid
 from linattn.algebra import maximum, sigmoid
 from linattn.families import with_ones
-from linattn.lattice.edge import Edge, adding, later, of
+from linattn.lattice.edge import Edge, adding, later, of, per_token
 
 
 def weights_of(S, z, m):
@@ -17,13 +17,13 @@ def exponentials(state, x):
     return weights_of(*state), {"q": np.exp(x["q"]), "k": np.exp(x["k"]), "v": x["v"], "eps": 0}
 
 
-def numerator(strength):
-    """Simple GLA on values and ones, as strong as the input gate."""
+def numerator(*gates, **values):
+    """Of values and ones, whose sum is the normaliser."""
 
     def into(state, x):
         S, z = weights_of(*state) if len(state) == 3 else state
         memory = np.concatenate([S, z[..., None]], axis=-1)
-        return of("q", "k", "log_decay", "scale", v=lambda x: strength(x) * with_ones(x["v"]))((memory,), x)
+        return of("q", "k", "log_decay", "scale", *gates, **values)((memory,), x)
 
     return into
 
@@ -76,21 +76,23 @@ EDGES = (
         "mlstm",
         "simple_gla",
         "values exp(log_input) v and exp(log_input), divided by at least 1",
-        numerator(lambda x: np.exp(x["log_input"])),
+        numerator(v=lambda x: np.exp(x["log_input"]) * with_ones(x["v"])),
         over_at_least_one,
         None,
         proof="bytes",  # the larger of two numbers
     ),
+    Edge("simple_gla", "mlstm_sigmoid", "i = 1", adding(i=per_token(1))),
+    Edge("mlstm_sigmoid", "simple_gla", "keys i k", adding("i", k=lambda x: x["i"] * x["k"])),
     Edge(
+        "mlstm_sigmoid_normalised",
         "mlstm_sigmoid",
-        "simple_gla",
-        "values i v and i, divided by at least 1",
-        numerator(lambda x: x["i"]),
+        "values and ones, divided by at least 1",
+        numerator("i", v=lambda x: with_ones(x["v"])),
         over_at_least_one,
         lambda state: (state[0][..., :-1], state[0][..., -1]),
     ),
     Edge(
-        "mlstm_sigmoid",
+        "mlstm_sigmoid_normalised",
         "mlstm",
         "log_input log i, m = 0",
         with_log_input,
@@ -120,10 +122,5 @@ MEETINGS = (
     ),
 )
 LOOKALIKES = (
-    Edge(
-        "mlstm_sigmoid",
-        "simple_gla",
-        "the denominator dropped",
-        lambda state, x: adding("i", k=lambda x: x["i"] * x["k"])(state[:1], x),
-    ),
+    Edge("mlstm_sigmoid_normalised", "mlstm_sigmoid", "the denominator dropped", lambda state, x: (state[:1], x)),
 )

@@ -46,6 +46,7 @@ from linattn.variants import (
     min_lstm,
     mlstm,
     mlstm_sigmoid,
+    mlstm_sigmoid_normalised,
     normalised_linear_attention,
     parallax,
     path,
@@ -114,7 +115,7 @@ DELTA_RULES = (
 )
 SCANS = (short_convolution, linear_recurrence, hgrn, rg_lru, min_gru, min_lstm, s4d, s5, lru)
 ANCESTORS = (rnn, lstm, gru)
-STABILISED = (rwkv4, exp_linear_attention, lightnet, mlstm, mlstm_sigmoid, slstm)
+STABILISED = (rwkv4, exp_linear_attention, lightnet, mlstm, mlstm_sigmoid, mlstm_sigmoid_normalised, slstm)
 SLOTS = (abc, gsa)
 REGRESSION = (longhorn, longhorn_diagonal, mesanet, titans_linear, ttt_linear)
 LOG_LINEAR = (

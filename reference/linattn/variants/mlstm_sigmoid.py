@@ -1,61 +1,48 @@
-r"""mLSTM with a sigmoid input gate: no exponential can overflow, and no stabiliser is needed.
+r"""mLSTM with a sigmoid input gate: no exponential can overflow, and neither stabiliser nor normaliser is needed.
 
 .. math::
 
     S_t &= \alpha_t S_{t-1} + i_t k_t v_t^\top, \qquad \alpha_t = e^{g_t} \\
-    z_t &= \alpha_t z_{t-1} + i_t k_t \\
-    o_t &= \frac{\sigma\, S_t^\top q_t}{\max(|\sigma\, z_t^\top q_t|,\, 1)}
+    o_t &= \sigma\, S_t^\top q_t
 
-i in [0, 1] is the input gate after its sigmoid; a norm and the output gate are outside. This is the default of the
-authors' kernels, which add eps to the denominator. With neither denominator nor z it is simple GLA on keys i k: what
-their code calls the paper's cell, measures and counts, and what others read in the paper.
+i in [0, 1] is the input gate after its sigmoid; a norm and the output gate are outside. It is simple GLA on keys i k.
+The authors' code calls this the paper's cell, times it and counts its operations; their kernels compute it with
+``normalize=False``. Their default divides: ``mlstm_sigmoid_normalised``.
 """
 
 import numpy as np
 
-from linattn.algebra import dot, maximum, outer, read
-from linattn.families import with_ones
+from linattn.algebra import outer, read
 from linattn.inputs import BETA, KEY, LOG_DECAY, MEMORY, QUERY, SCALE, VALUE
 from linattn.record import Input, Source, Variant
 from linattn.variants import simple_gla
-from linattn.variants.mlstm import NORMALISER
 
 
-def step(S, z, q, k, v, log_decay, i, scale):
-    """Beck et al. 2025, mLSTMsig as in their kernels with ``normalize``."""
-    alpha = np.exp(log_decay)
-    S = alpha[..., :, None] * S + outer(i * k, v)  # DECAY, WRITE
-    z = alpha * z + i * k
-    return (S, z), bounded(scale * read(q, S), scale * dot(q, z))  # READ
+def step(S, q, k, v, log_decay, i, scale):
+    """Beck et al. 2025, mLSTMsig as in their ``mlstm_sig_stable_fgate`` with ``normalization_mode="paper"``."""
+    S = np.exp(log_decay)[..., :, None] * S  # DECAY
+    S = S + outer(i * k, v)  # WRITE
+    return (S,), scale * read(q, S)  # READ
 
 
-def bounded(weighted_sum, total):
-    return weighted_sum / maximum(maximum(total, -total), 1 + 0 * total)
-
-
-def parallel(S, z, q, k, v, log_decay, i, scale):
-    start = np.concatenate([S, z[..., :, None]], axis=-1)
-    (final,), o = simple_gla.parallel(start, q, i * k, with_ones(v), log_decay, scale)
-    return (final[..., :-1], final[..., -1]), bounded(o[..., :-1], o[..., -1:])
+def parallel(S, q, k, v, log_decay, i, scale):
+    return simple_gla.parallel(S, q, i * k, v, log_decay, scale)
 
 
 GATE = Input("i", "T 1", "input gate", heads="v", domain=(0, 1), neutral=1, role="gate", typical=BETA.typical)
 VARIANT = Variant(
     name="mlstm_sigmoid",
     title="mLSTM with sigmoid input gate",
-    summary="simple GLA with an input gate, over the size of its normaliser or 1",
+    summary="simple GLA with an input gate",
     step=step,
     parallel=parallel,
     inputs=(QUERY, KEY, VALUE, LOG_DECAY, GATE, SCALE),
-    state=(MEMORY, NORMALISER),
-    exact="output and state, with max as any symmetric function of two numbers",
-    exempt=("scale",),
+    state=(MEMORY,),
     constraints=(
         "C1  log_decay <= 0 and 0 <= i <= 1.",
-        "C2  i_t = 0 only lets state and normaliser decay.",
-        "C3  Where |scale z.q| <= 1 the output is that of simple GLA on keys i k.",
+        "C2  i_t = 0 only lets the state decay.",
+        "C3  i = 1 throughout is simple GLA.",
         "C4  log_decay_t = -inf forgets everything before token t, exactly.",
-        "C5  From the empty state it is mLSTM with log_input = log i.",
     ),
     sources=(
         Source(
@@ -63,8 +50,8 @@ VARIANT = Variant(
             "Beck, Poppel, Lippe, Hochreiter",
             2025,
             "2503.14376",
-            "as in the authors' kernels, native_siging, with normalize=True; without it is what they call the paper's",
+            "mLSTMsig, as in the authors' code and in notes on (13)-(15), sections 4.1, 4.2",
         ),
     ),
-    aliases={"mlstm_kernels": "mlstm_siging_parallel_fw(eps=0), log_decay = logsigmoid(f), i = sigmoid(i)"},
+    aliases={"mlstm_kernels": "mlstm_siging with normalize=False, log_decay = logsigmoid(f), i = sigmoid(i)"},
 )

@@ -56,6 +56,5 @@ VARIANT = Variant(
         "onnx": 'LinearAttention update_rule="gated", decay per head',
         "fla": "simple_gla",
         "mamba_ssm": "mamba_chunk_scan_combined",
-        "mlstm_kernels": "mlstm_siging with normalize=False, keys sigmoid(i) k",
     },
 )

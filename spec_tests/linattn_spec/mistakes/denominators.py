@@ -1,15 +1,17 @@
 """The denominators of mLSTM, max(|z.q|, 1) of what the state stands for, and its gates."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from linattn.algebra import dot, read
+from linattn.families import with_ones
 from linattn_spec.mistakes.inside import sigmoid, softplus
-from linattn_spec.mistakes.record import Array, Call, Mistake, Results, with_inputs, with_step
+from linattn_spec.mistakes.record import Array, Call, Mistake, Results, right, with_all_heads, with_inputs, with_step
 
-MLSTM, SIGMOID = ("mlstm",), ("mlstm_sigmoid",)
+MLSTM, GATED = ("mlstm",), ("i", "q")
 CLAMPED = ("https://github.com/Benjamin-Walker/structured-linear-cdes/pull/17",)
 LACKING = ("https://github.com/muditbhargava66/PyxLSTM/issues/27",)
 
@@ -25,6 +27,18 @@ def over(denominator: Callable[[Array, Array], Array]) -> Callable[[Call], Resul
         return after, token["scale"] * read(token["q"], S) / denominator(total, one)
 
     return with_step(changed)
+
+
+def divided(call: Call) -> Results:
+    """By the size of the normaliser that the cell does not have."""
+    call, results = with_all_heads(call), right(call)
+    inputs = {**call.inputs, "v": with_ones(call.inputs["v"])}
+    output = right(replace(call, inputs=inputs, state=tuple(with_zeros(S) for S in call.state)))["output"]
+    return {**results, "output": output[..., :-1] / np.maximum(np.abs(output[..., -1:]), 1)}
+
+
+def with_zeros(S: Array) -> Array:
+    return np.concatenate([S, 0 * S[..., :1]], axis=-1)
 
 
 def scale_on_the_sum_alone(step: Any, state: tuple, token: dict[str, Array]) -> Any:
@@ -54,8 +68,15 @@ DENOMINATORS = (
             (family,),
             seen_in=seen,
         )
-        for family in ("mlstm", "mlstm_sigmoid")
+        for family in ("mlstm", "mlstm_sigmoid_normalised")
         for name, (words, change, seen) in BOTH.items()
+    ),
+    Mistake(
+        "mlstm-sigmoid-divided",
+        "normaliser",
+        "mlstm_sigmoid: The output is divided as that of mLSTM.",
+        divided,
+        ("mlstm_sigmoid",),
     ),
     Mistake(
         "mlstm-denominator-of-a-relative-1",
@@ -107,13 +128,13 @@ DENOMINATORS = (
         "gate",
         "The sigmoid input gate is taken for the logarithm of one.",
         with_inputs(i=lambda x, c: np.exp(x)),
-        SIGMOID,
+        GATED,
     ),
     Mistake(
         "input-gate-through-a-sigmoid-twice",
         "gate",
         "The input gate goes through a second sigmoid.",
         with_inputs(i=lambda x, c: sigmoid(x)),
-        SIGMOID,
+        GATED,
     ),
 )

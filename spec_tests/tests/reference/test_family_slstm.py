@@ -7,7 +7,7 @@ from memories import STABILISED, empty, inside
 
 from linattn import forms
 
-RWKV4, *_, SLSTM = STABILISED[2:]
+RWKV4, *_, SLSTM, _ = STABILISED[2:]
 
 
 def sigmoid(x):

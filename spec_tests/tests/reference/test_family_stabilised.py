@@ -18,7 +18,7 @@ from linattn import forms
 from linattn.numbers import field
 
 EACH = each(STABILISED)
-MLSTM, SIGMOID, RWKV4, EXP, LIGHTNET, SLSTM = STABILISED
+MLSTM, SIGMOID, RWKV4, EXP, LIGHTNET, SLSTM, _ = STABILISED
 RELATIVE = [v for v in with_closed_form(STABILISED) if any(item.name == "m" for item in v.state)]
 WRITTEN = {"mlstm": "log_input", "rwkv4": "k", "exp_linear_attention": "k", "lightnet": "k", "slstm": "i"}  # exponents
 

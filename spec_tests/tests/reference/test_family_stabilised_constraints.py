@@ -18,13 +18,13 @@ from linattn import forms, prefill
 from linattn.numbers import field
 from linattn.variants import gla, simple_gla
 
-MLSTM, SIGMOID, RWKV4, EXP, LIGHTNET, _ = STABILISED
+MLSTM, SIGMOID, RWKV4, EXP, LIGHTNET, _, UNDIVIDED = STABILISED
 
 
-@each([MLSTM, SIGMOID])
+@each([MLSTM, SIGMOID, UNDIVIDED])
 @pytest.mark.parametrize("t", [0, 3, 6])
 def test_log_zero_forgets_everything_before(variant, t):
-    """mlstm C4, mlstm_sigmoid C4."""
+    """mlstm C4, mlstm_sigmoid C4, mlstm_sigmoid_normalised C4."""
     state, x = in_field(variant)
     x["log_decay"][t] = field.Log(None)
     final, output = forms.parallel(variant, state, x)
@@ -82,18 +82,18 @@ def test_the_sign_of_the_normaliser_does_not_count():
     assert close(forms.parallel(MLSTM, (S, -z, m), turned)[1], forms.parallel(MLSTM, (S, z, m), x)[1])
 
 
-def test_mlstm_with_sigmoid_gate_and_a_small_normaliser_is_simple_gla():
-    """mlstm_sigmoid C3."""
+def test_a_small_normaliser_does_not_divide():
+    """mlstm_sigmoid_normalised C3."""
     (S, z), x = inside(SIGMOID)
     x["k"], z = x["k"] / 100, z / 100
-    plain = {name: x[name] for name in x if name != "i"} | {"k": x["i"] * x["k"]}
-    assert close(forms.parallel(SIGMOID, (S, z), x)[1], forms.parallel(simple_gla.VARIANT, (S,), plain)[1])
+    assert close(forms.parallel(SIGMOID, (S, z), x)[1], forms.parallel(UNDIVIDED, (S,), x)[1])
 
 
-def test_a_closed_gate_writes_nothing():
-    """mlstm_sigmoid C2."""
-    state, x = in_field(SIGMOID)
-    final, _ = forms.parallel(SIGMOID, state, x | {"i": 0 * x["i"]})
+@each([SIGMOID, UNDIVIDED])
+def test_a_closed_gate_writes_nothing(variant):
+    """mlstm_sigmoid C2, mlstm_sigmoid_normalised C2."""
+    state, x = in_field(variant)
+    final, _ = forms.parallel(variant, state, x | {"i": 0 * x["i"]})
     assert all(np.array_equal(a, np.exp(x["log_decay"]).prod() * b) for a, b in zip(final, state, strict=True))
 
 
@@ -154,10 +154,14 @@ def test_lightnet_on_equal_keys_is_the_running_mean():
 
 @pytest.mark.parametrize(
     ("variant", "name", "wrong"),
-    [(MLSTM, "log_decay", 0.5), (SIGMOID, "log_decay", 0.5), (SIGMOID, "i", 1.5), (RWKV4, "log_decay", 0.5)],
+    [
+        (MLSTM, "log_decay", 0.5),
+        (RWKV4, "log_decay", 0.5),
+        *((variant, *wrong) for variant in (SIGMOID, UNDIVIDED) for wrong in (("log_decay", 0.5), ("i", 1.5))),
+    ],
 )
 def test_gates_outside_of_their_domain_are_refused(variant, name, wrong):
-    """mlstm C1, mlstm_sigmoid C1, rwkv4 C1."""
+    """mlstm C1, mlstm_sigmoid C1, mlstm_sigmoid_normalised C1, rwkv4 C1."""
     _, inputs = inside(variant)
     with pytest.raises(ValueError, match=f"^{name} must be "):
         prefill(variant, **inputs | {name: np.full_like(inputs[name], wrong)})

@@ -74,7 +74,7 @@ def test_an_edge_is_an_identity(edge, form):
 @each(IN_BYTES)
 def test_both_ends_certify_to_the_same_bytes(edge):
     """Some that need an order or more of the exponential than the field has: gateloop C5, mlstm C3,
-    mlstm_sigmoid C5, slstm C4, parallax C1, stick_breaking C5.
+    mlstm_sigmoid_normalised C5, slstm C4, parallax C1, stick_breaking C5.
     """
     assert in_bytes(edge)
 

@@ -165,17 +165,6 @@ def test_recipes_have_no_signatures():
     assert "looks like" not in result.reason
 
 
-def test_a_mask_that_is_left_on_is_named():
-    backend = Backend("masked", layout="BHTD")
-
-    @backend.implements("linear_attention", "bidirectional")
-    def masked(q, k, v, scale):
-        return linattn.prefill("linear_attention", q=q, k=k, v=v, scale=scale)[0].astype(q.dtype)
-
-    result = run_check(backend, Check.parse("linear_attention/odd-dims:bidirectional:fp32:golden"))
-    assert "looks like `masked` (coefficient 1.00)" in result.reason
-
-
 @pytest.mark.parametrize("kind", ["split", "prefix", "heads"])
 def test_laws_are_not_diagnosed(kind):
     result = judged(mistake("initial-state-ignored"), f"gla/odd-dims:recurrent:fp32:{kind}")

@@ -14,7 +14,8 @@ from linattn_spec.mistakes.stabilised import STABILISER
 OWN = STABILISER + EXPONENTIAL_WEIGHTS + DENOMINATORS + SLOTS + SLSTM_CELLS
 PLACES = [
     ("mlstm", "fp32"),
-    ("mlstm_sigmoid", "fp16"),
+    ("mlstm_sigmoid", "bf16"),
+    ("mlstm_sigmoid_normalised", "fp16"),
     ("rwkv4", "bf16"),
     ("exp_linear_attention", "fp32"),
     ("lightnet", "fp16"),

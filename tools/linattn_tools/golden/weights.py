@@ -43,7 +43,8 @@ WEIGHTS = (
         )
         for variant, large in {
             "mlstm": ("S", "z"),
-            "mlstm_sigmoid": ("S", "z"),
+            "mlstm_sigmoid": ("S",),
+            "mlstm_sigmoid_normalised": ("S", "z"),
             "rwkv4": ("N",),
             "gsa": ("keys", "values"),
         }.items()
