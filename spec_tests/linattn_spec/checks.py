@@ -4,9 +4,6 @@ import time
 from collections.abc import Callable, Iterator
 from functools import partial
 
-import numpy as np
-
-from linattn_golden import Data
 from linattn_spec import diagnosis, gradient_diagnosis, relative
 from linattn_spec.backend import Backend, Unsupported
 from linattn_spec.comparison import Comparison
@@ -15,6 +12,7 @@ from linattn_spec.laws import LAWS, gradients
 from linattn_spec.laws.properties import PROPERTIES, measured
 from linattn_spec.results import Check, Result
 from linattn_spec.subject import Subject, subject_of
+from linattn_spec.ways import strongest_gate
 
 
 def golden(subject: Subject) -> Iterator[Comparison]:
@@ -69,7 +67,7 @@ def judge(backend: Backend, check: Check) -> tuple[str, str, float | None]:
     match = looks_like(check.kind, subject, worst)
     if worst.load <= 1 and match is None:
         return "pass", f"{worst.undetermined} values undetermined" if worst.undetermined else "", worst.load
-    beyond = strongest_gate(subject.data) < backend.log_decay_range
+    beyond = strongest_gate(subject.variant, subject.data.inputs) < backend.log_decay_range
     reason = worst.reason if worst.load > 1 else "within the limits, but no rounding"
     return "limit" if beyond else "fail", reason + (f"; {match}" if match else ""), worst.load
 
@@ -78,7 +76,3 @@ def looks_like(kind: str, subject: Subject, comparison: Comparison) -> diagnosis
     if kind in gradients.LOSSES:
         return gradient_diagnosis.of(subject, comparison, gradients.LOSSES[kind])
     return diagnosis.of(subject, comparison) if kind == "golden" else None
-
-
-def strongest_gate(data: Data) -> float:
-    return float(np.min(data.inputs.get("log_decay", np.zeros(1))))

@@ -19,10 +19,11 @@ import numpy as np
 from linattn.variants import variant as find_variant
 from linattn_spec import running
 from linattn_spec.backend import Backend, Function, Unsupported
-from linattn_spec.checks import run_check, strongest_gate
+from linattn_spec.checks import run_check
 from linattn_spec.frameworks import typed
 from linattn_spec.results import Check, Result, worst
 from linattn_spec.subject import Subject, subject_of
+from linattn_spec.ways import strongest_gate
 
 EXAMPLES = 50
 SECONDS = 60.0  # half of what a worker has: then nothing new is drawn, nor made smaller
@@ -142,7 +143,7 @@ def judge_case(backend: Backend, check: Check, case_id: str) -> Result:
 
 def refuse_unfit(subject: Subject, log_decay_range: float) -> None:
     """Raises ``Unsupported`` where nothing may be asked: beyond the declared gates, or beyond the largest number."""
-    if strongest_gate(subject.data) < log_decay_range:
+    if strongest_gate(subject.variant, subject.data.inputs) < log_decay_range:
         raise Unsupported(f"log decays reach below {log_decay_range:g}, which the backend does not promise")
     profile, truth = subject.exchange.profile, subject.truth
     for name, x in truth.values.items():

@@ -82,6 +82,12 @@ def is_log_decay(item: Input) -> bool:
     return item.kind == "log" and item.domain == (-np.inf, 0)
 
 
+def strongest_gate(variant: Variant, inputs: Mapping[str, Any]) -> float:
+    """The least of all log decays."""
+    gates = [inputs[item.name] for item in variant.inputs if is_log_decay(item) and item.name in inputs]
+    return min((float(np.min(x, initial=0)) for x in gates), default=0.0)
+
+
 def with_noise(variant: Variant, name: str, x: Any, arithmetic: noise.Arithmetic) -> Any:
     if not np.ndim(x):
         return x

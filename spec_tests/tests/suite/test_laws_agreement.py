@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import numpy as np
 import pytest
 
 import linattn
@@ -39,8 +40,8 @@ def wrong(variant: str, form: str = "recurrent") -> Any:
     return doubled
 
 
-def judged(backend: Backend, kind: str, variant: str, column: str = "recurrent") -> Result:
-    return run_check(backend, Check(variant, "odd-dims", column, "fp32", kind))
+def judged(backend: Backend, kind: str, variant: str, column: str = "recurrent", scenario: str = "odd-dims") -> Result:
+    return run_check(backend, Check(variant, scenario, column, "fp32", kind))
 
 
 def test_forms_that_do_not_agree_are_seen_from_both_sides():
@@ -141,6 +142,30 @@ def test_an_edge_whose_inputs_the_dtype_does_not_hold_is_not_compared():
     backend = backend_of(*((name, "recurrent", right(name)) for name in names), profiles=("fp32", "fp64"))
     assert judged(backend, "reduction", names[0]).status == "unsupported"
     assert run_check(backend, Check(names[0], "odd-dims", "recurrent", "fp64", "reduction")).status == "pass"
+
+
+@pytest.mark.parametrize(("promised", "status"), [(-20, "unsupported"), (-np.inf, "fail")])
+def test_nan_where_a_restriction_has_stronger_gates_than_promised_is_no_fault(promised, status):
+    """The delta rule is Titans with a momentum that is forgotten at once."""
+
+    def breaks(**given: Any) -> Any:
+        output, state = right("titans_linear")(**given)
+        return np.nan * output, state
+
+    breaks.__signature__ = right("titans_linear").__signature__  # type: ignore[attr-defined]
+    backend = Backend("mine", layout="BHTD", log_decay_range=promised)
+    backend.implements("delta_rule", "recurrent")(right("delta_rule"))
+    backend.implements("titans_linear", "recurrent")(breaks)
+    assert judged(backend, "reduction", "delta_rule", scenario="recipe-64").status == status
+
+
+def test_a_wrong_number_is_a_fault_however_strong_the_gates_are():
+    backend = backend_of(
+        ("delta_rule", "recurrent", right("delta_rule")), ("titans_linear", "recurrent", wrong("titans_linear"))
+    )
+    result = judged(backend, "reduction", "delta_rule", scenario="recipe-64")
+    assert result.status == "fail"
+    assert result.reason.startswith("titans_linear, log_momentum = -inf")
 
 
 def test_reductions_have_a_meaning_at_the_special_end():

@@ -7,7 +7,7 @@ from drawing import FOUNDATION
 import linattn
 import linattn_golden
 from linattn_spec import PROFILES, diagnosis, load
-from linattn_spec.checks import run_check, strongest_gate
+from linattn_spec.checks import run_check
 from linattn_spec.emulated import Kernel
 from linattn_spec.emulated.routes import differences
 from linattn_spec.mistakes import MISTAKES, mistake
@@ -16,6 +16,7 @@ from linattn_spec.mistakes.mutant import mutant
 from linattn_spec.mistakes.power import trials
 from linattn_spec.mistakes.record import CHUNK, Mistake, call_of, with_all_heads
 from linattn_spec.results import Check
+from linattn_spec.ways import strongest_gate
 
 DECLARED = ("fp32", "bf16", "fp16")
 PLACES = [(variant, form) for variant in FOUNDATION for form in variant.forms]
@@ -110,7 +111,9 @@ def emulated(kernel, profile):
 def test_the_rounding_of_kernels_is_taken_for_no_mistake(kernel, variant, profile):
     """All cases but those with gates of -inf, whose differences are not numbers."""
     place = linattn.variant(variant), "chunkwise"
-    finite = [case for case in cases(place[0]) if np.isfinite(strongest_gate(linattn_golden.load(case)))]
+    finite = [
+        case for case in cases(place[0]) if np.isfinite(strongest_gate(place[0], linattn_golden.load(case).inputs))
+    ]
     assert rejected(mutant(emulated(kernel, profile), (profile,), only=(place,)), *place, profile, finite) == {}
 
 

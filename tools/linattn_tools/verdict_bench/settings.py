@@ -17,7 +17,7 @@ from linattn_spec import drawn
 from linattn_spec.emulated import Kernel, kernels
 from linattn_spec.mistakes.record import Call, call_of
 from linattn_spec.parts import uses
-from linattn_spec.ways import channels, is_log_decay
+from linattn_spec.ways import channels, is_log_decay, strongest_gate
 
 TOKENS = (7, 16, 33, 64, 64, 100, 128, 150)
 WIDTHS = (1, 2, 3, 4, 8, 16, 24, 32)
@@ -59,9 +59,7 @@ class Setting:
 
     @cached_property
     def kernels(self) -> list[Kernel]:
-        gates = [self.call.inputs[item.name] for item in self.variant.inputs if is_log_decay(item)]
-        strongest_gate = min((float(np.min(x)) for x in gates), default=0.0)
-        return kernels(self.variant, self.form, self.tokens, strongest_gate)
+        return kernels(self.variant, self.form, self.tokens, strongest_gate(self.variant, self.call.inputs))
 
 
 def enough(runs: int, profiles: int) -> Iterator[Setting]:
