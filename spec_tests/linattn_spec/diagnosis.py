@@ -12,6 +12,7 @@ from functools import lru_cache
 import numpy as np
 
 import linattn_golden
+from linattn.record import Variant
 from linattn.variants import variant as find_variant
 from linattn_spec import relative
 from linattn_spec.comparison import Comparison
@@ -68,6 +69,12 @@ def is_rounding(change: np.ndarray, x: np.ndarray) -> bool:
 def stored(x: np.ndarray) -> np.ndarray:
     """In single precision."""
     return x.astype(np.float32).astype(float)
+
+
+def results_of(variant: Variant, form: str) -> tuple[str, ...]:
+    """The names of all results that a function of that form may return."""
+    state = [] if form == "bidirectional" else [f"final_state/{item.name}" for item in variant.state]
+    return tuple(sorted(["output", *state]))
 
 
 @lru_cache(maxsize=64)

@@ -15,6 +15,7 @@ BUILT_IN = {
     "onnxruntime": "linattn_spec.backends.onnx_runtime:backend",
     "transformers": "linattn_spec.backends.transformers_torch:backend",
     "tree-recurrence": "linattn_spec.backends.tree_recurrence:backend",
+    "mlstm-kernels": "linattn_spec.backends.mlstm_kernels:backend",
     "fla": "linattn_spec.backends.fla.backend:backend",
     "mlx-lm": "linattn_spec.backends.mlx_lm:backend",
     "jax-linear-attention": "linattn_spec.backends.jax_linear_attention:backend",

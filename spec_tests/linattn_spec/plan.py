@@ -36,6 +36,7 @@ TELLING = (
     "gates-slow",
 )
 SMOKE = 2
+PLAIN = "plain"  # a case without a state and without numbers that are set
 MORE = (  # where laws are tried at level full, beside their own scenarios
     "square",
     "gates-slow",
@@ -106,12 +107,18 @@ def golden_scenarios(function: Function, cases: dict[str, Case], level: str) -> 
 
 
 def law_scenarios(law: Law, function: Function, cases: dict[str, Case], level: str) -> list[str]:
-    own = [s for s in law.scenarios if s in cases]
+    own = [s if law.bound else suiting(function, cases, s) for s in law.scenarios if s in cases]
     if level == "smoke":
         return suited(function, cases, own)[:1]
     if level == "full":
         return list(dict.fromkeys([*own, *(s for s in MORE if s in cases and not law.bound)]))
     return list(dict.fromkeys(large(function, cases) if cases[s].kind == "recipe" else s for s in own))
+
+
+def suiting(function: Function, cases: dict[str, Case], scenario: str) -> str:
+    """A law needs no values: a function that its case cannot be given, for want of a state, is tried on another one."""
+    stands_in = PLAIN in cases and suits(function, cases[PLAIN]) and cases[scenario].kind != "recipe"
+    return PLAIN if stands_in and not suits(function, cases[scenario]) else scenario
 
 
 def large(function: Function, cases: dict[str, Case]) -> str:

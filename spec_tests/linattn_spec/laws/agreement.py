@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from linattn import forms, validate
+from linattn import flat, forms, validate
 from linattn.lattice import EDGES, Edge
 from linattn.variants import variant
 from linattn_spec.backend import Function, Unsupported
@@ -36,7 +36,7 @@ def reduction(subject: Subject) -> Iterator[Comparison]:
     """A variant that contains this one gives its results, in the same form, when it is restricted to it."""
     inputs, _ = validate.complete(subject.variant, subject.data.inputs)
     found = [(edge, theirs) for edge in EDGES for theirs in containing(subject, edge, inputs)]
-    whole, judged = subject.run(), False
+    whole, judged = subject.run() if found else {}, False
     for edge, theirs in found:
         got = restricted(subject, edge, theirs, inputs, whole)
         if is_promised(subject, edge, inputs) or all(np.isfinite(x).all() for x in got.values()):
@@ -66,7 +66,8 @@ def containing(subject: Subject, edge: Edge, inputs: dict[str, Any]) -> list[Exc
     mine, (state, mapped) = subject.exchange.function, floats(*edge.into(start(subject), inputs))
     if not has_plain_heads(edge.general, mapped) or size(mapped) > LARGER * size(inputs):
         return []
-    point = (None if mine.form == "bidirectional" else state, mapped)
+    fresh = subject.state is None and all(not x.any() for x in state)  # of a function that takes no state
+    point = (None if fresh or mine.form == "bidirectional" else state, mapped)
     dims = {**subject.case.dims, **forms.dims(variant(edge.general), mapped)}
     same = [x for x in others(subject, edge.general, point, dims) if x.function.form == mine.form]
     return sorted(same, key=lambda x: x.function.column != mine.column)[:1]
@@ -88,13 +89,14 @@ def floats(state: tuple, inputs: dict[str, Any]) -> tuple[tuple, dict[str, Any]]
 
 
 def start(subject: Subject) -> tuple:
-    """A state; where every token sees every token it is mapped, and not used."""
-    return subject.data.initial_state or ()
+    """The state, or the initial one; where every token sees every token it is mapped, and not used."""
+    numbers = flat.complete(subject.variant, subject.data.inputs, subject.data.initial_state)
+    return tuple(numbers[f"initial_state/{item.name}"] for item in subject.variant.state)
 
 
 def run(exchange: Exchange, state: tuple, inputs: dict[str, Any]) -> tuple[tuple, Any]:
     """The final state and the outputs, as the lattice has them."""
-    results = exchange(inputs, None if exchange.function.form == "bidirectional" else state)
+    results = exchange(inputs, state if "initial_state" in exchange.function.parameters else None)
     return tuple(x for name, x in results.items() if name != "output"), results["output"]
 
 

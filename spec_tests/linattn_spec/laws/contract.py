@@ -26,11 +26,15 @@ TOKEN_LESS, ENTRY_MORE = "a token less", "a batch entry more"
 def shapes(subject: Subject) -> Iterator[Comparison]:
     """Inputs whose shapes do not fit together are refused; at most, what one has too much of is ignored."""
     exchange, inputs = subject.exchange, subject.data.inputs
+    given = [
+        item for item in subject.variant.inputs if item.name in inputs and item.name in exchange.function.parameters
+    ]
+    alone = subject.state is None and sum(item.time is not None for item in given) == 1
     wrong = {
         f"{item.name} with {words}": {item.name: exchange.outward(item, x, 1)}
-        for item in subject.variant.inputs
-        if item.name != "q" and item.name in inputs and item.name in exchange.function.parameters
+        for item in given
         for words, x in unfitting(item, inputs[item.name])
+        if item.name != "q" and not (alone and words in (TOKEN_LESS, ENTRY_MORE))  # which nothing contradicts
     }
     return refused(subject, wrong)
 

@@ -27,7 +27,7 @@ from linattn_spec.subject import Subject
 from linattn_spec.verdict import Truth
 from linattn_spec.ways import CHUNK, with_noise
 
-SCENARIOS = ("odd-dims", "square", "long", "grouped-query", "gates-strong", "gates-reset", "gates-far-below")
+SCENARIOS = ("odd-dims", "square", "long", "plain", "grouped-query", "gates-strong", "gates-reset", "gates-far-below")
 SEEN = {"both": "outputs and state", "output": "the outputs alone", "state": "the state alone"}
 SAMPLES = 8
 FLUSHED = 2.0**10  # a gradient is a sum of so many products, each of which may underflow
@@ -106,6 +106,8 @@ def strayed(case_id: str, profile: Profile, way: Way, loss: str) -> dict[str, np
         return with_noise(variant, name, numbers[name][None] if per_head else numbers[name], arithmetic)
 
     constant = {name: x for name, x in numbers.items() if name not in values}
+    initial = [name for name in constant if name.startswith("initial_state/")]  # that is not given: one for each sample
+    constant |= {name: np.broadcast_to(constant[name], (SAMPLES, *np.shape(constant[name]))) for name in initial}
     weights = {n: noise.noisy(data.cotangents[n], arithmetic) for n in linattn_golden.of_loss(loss, data.cotangents)}
     with np.errstate(all="ignore"):
         found = tape.gradients(

@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 
 import linattn_golden
+from linattn import flat
 from linattn.record import Variant
 from linattn.variants import variant as find_variant
 from linattn_spec import frameworks
@@ -53,9 +54,12 @@ def mutant(mistake: GradientMistake, variant: Variant, profile: str) -> Backend:
     narrow = {item.name for item in variant.inputs if item.axes.split()[-1:] == ["1"]}
 
     def vjp(output_cotangent: Any, final_state_cotangent: Any, initial_state: Any = None, **inputs: Any) -> Any:
-        numbers = {n: single(x[..., None] if n in narrow else x) for n, x in inputs.items()}
-        numbers |= named("initial_state", variant, initial_state)
-        cotangents = {"output": output_cotangent} | named("final_state", variant, final_state_cotangent)
+        arrays = {n: single(x[..., None] if n in narrow else x) for n, x in inputs.items()}
+        start = initial_state if isinstance(initial_state, tuple | None) else (initial_state,)
+        numbers = {n: single(x) for n, x in flat.complete(variant, arrays, start).items()}
+        tensors = final_state_cotangent if isinstance(final_state_cotangent, tuple) else (final_state_cotangent,)
+        states = (f"final_state/{item.name}" for item in variant.state)
+        cotangents = {"output": output_cotangent, **dict(zip(states, tensors, strict=False))}
         weights = {name: single(x) for name, x in cotangents.items() if x is not None}
         with np.errstate(all="ignore"):
             found = mistake.wrong(Backward(variant, numbers, weights))
@@ -64,11 +68,6 @@ def mutant(mistake: GradientMistake, variant: Variant, profile: str) -> Backend:
 
     backend.vjp(variant.name, "recurrent")(vjp)
     return backend
-
-
-def named(group: str, variant: Variant, state: Any) -> dict[str, Any]:
-    tensors = state if isinstance(state, tuple) else (state,) * len(variant.state)
-    return {f"{group}/{s.name}": x if x is None else single(x) for s, x in zip(variant.state, tensors, strict=True)}
 
 
 def single(x: Any) -> Any:

@@ -139,8 +139,7 @@ def verdicts_of_a_law(backend: Backend, check: Check) -> Iterator[str]:
 def sights(variant: str, form: str, profiles: tuple[str, ...], chosen: tuple[str, ...] = ()) -> list[Sight]:
     """Every golden case on every mistake that golden cases must show. One of another shape shows it without units."""
     record, found = find_variant(variant), []
-    state = [] if form == "bidirectional" else [f"final_state/{item.name}" for item in record.state]
-    results = tuple(sorted(["output", *state]))
+    results = diagnosis.results_of(record, form)
     cases = list(linattn_golden.cases(variant, "certified"))
     for profile in profiles:
         known = {c.id: diagnosis.signatures(c.id, form, PROFILES[profile], results) for c in cases}

@@ -77,7 +77,7 @@ def test_a_function_without_log_decay_is_judged_where_nothing_is_forgotten():
 
 def test_accepts_is_an_expression_over_the_dimensions():
     results = judged(right, accepts="K in (64, 128) and T % 64 == 0")
-    recipes = {"recipe-64", "recipe-128"}
+    recipes = {"recipe-64", "recipe-128", "recipe-plain"}
     assert by_status(results) == {"pass": recipes, "unsupported": results.keys() - recipes}
     assert results["odd-dims"].reason == (
         "accepts K in (64, 128) and T % 64 == 0; the case has B=2, T=7, Hq=3, Hk=3, Hv=3, K=5, V=11"

@@ -60,7 +60,7 @@ def unseen(variant: str, column: Column, cell: Cell) -> tuple[str, ...] | None:
     left = {mistake.id for mistake in seen if mistake.applies(record, column.form)}
     judged = {r.check.scenario for r in cell.results if r.check.kind == "golden" and r.status in COMPARED}
     certified = {case.id.split("/")[1] for case in linattn_golden.cases(variant, "certified")}
-    names = tuple(sorted(["output", *(f"final_state/{item.name}" for item in record.state)]))
+    names = diagnosis.results_of(record, column.form)
     for scenario in sorted(judged & certified, key=rank):
         if not left:
             break

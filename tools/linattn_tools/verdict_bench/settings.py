@@ -114,7 +114,8 @@ def draws(chance: random.Random, variant: Variant) -> Iterator[tuple[str, Any]]:
 def choices(item: Input, sign: str, keys: str) -> tuple[Any, ...]:
     if item.name in NUMBERS:
         low = (item.domain or (-np.inf, np.inf))[0]
-        return tuple(number for number in NUMBERS[item.name] if number >= low)
+        numbers = (number for number in NUMBERS[item.name] if number >= low)
+        return tuple(number for number in numbers if number or not item.default)  # a norm of zeros needs its eps
     if item.axes in ("V V", "D D"):
         return ("unit",)  # larger matrices make a recurrence chaotic: nothing is determined after some tokens
     if is_log_decay(item):
