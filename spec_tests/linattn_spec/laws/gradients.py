@@ -107,12 +107,12 @@ def strayed(case_id: str, profile: Profile, way: Way, loss: str) -> dict[str, np
 
     constant = {name: x for name, x in numbers.items() if name not in values}
     initial = [name for name in constant if name.startswith("initial_state/")]  # that is not given: one for each sample
-    constant |= {name: np.broadcast_to(constant[name], (SAMPLES, *np.shape(constant[name]))) for name in initial}
+    fresh = {name: np.broadcast_to(constant.pop(name), (SAMPLES, *np.shape(numbers[name]))) for name in initial}
     weights = {n: noise.noisy(data.cotangents[n], arithmetic) for n in linattn_golden.of_loss(loss, data.cotangents)}
     with np.errstate(all="ignore"):
         found = tape.gradients(
             lambda x: flat.compute(computed, constant | x, way.form, way.chunk_size),
-            {name: noisy(name) for name in values},
+            fresh | {name: noisy(name) for name in values},
             weights,
         )
     return {name: np.asarray(found[name]).reshape(SAMPLES, *x.shape) - x for name, x in values.items()}

@@ -7,9 +7,10 @@ import pytest
 import linattn
 import linattn_golden
 from linattn_spec import Backend
-from linattn_spec.backends.numpy_folds import adapter
+from linattn_spec.backends.numpy_folds import adapter, backward
 from linattn_spec.checks import run_check
 from linattn_spec.plan import PLAIN, Selection, plan
+from linattn_spec.results import Check
 
 LAWS = {"prefix", "batch", "heads", "reversal", "channels", "untouched", "strides", "poison", "deterministic"}
 NAMES = ("linear_attention", "gla", "gated_delta_rule", "softmax_attention", "mlstm", "rwkv4", "lru", "cosformer")
@@ -48,6 +49,21 @@ def test_it_passes_a_golden_case_of_many_tokens_and_the_laws(name, form):
     causal = {"prefix"} if form == "bidirectional" else set()
     exempt = set(linattn.variant(name).exempt)
     assert LAWS - causal - exempt <= passed.keys()
+
+
+@pytest.mark.parametrize("name", ["gla", "mlstm", "exp_linear_attention", "lightnet", "abc", "softmax_attention"])
+@pytest.mark.parametrize(("factor", "status"), [(1, "pass"), (2, "fail")])
+def test_its_gradients_are_judged(name, factor, status):
+    """Those of stabilised memories too, whose empty state is no number that errs."""
+    backend, right = backend_of(without_state(name), name), backward(linattn.variant(name), "recurrent")
+
+    def vjp(output_cotangent, final_state_cotangent, **given):
+        found = right(factor * output_cotangent, final_state_cotangent, **given)
+        return {name: found[name] for name in given}
+
+    backend.vjp(name, "recurrent")(vjp)
+    result = run_check(backend, Check(name, PLAIN, "recurrent", "fp32", "gradient-output"))
+    assert result.status == status
 
 
 def test_a_wrong_one_is_rejected():
