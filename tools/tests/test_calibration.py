@@ -37,6 +37,11 @@ HARD = {  # variant, form, what is drawn
     "decayed keys": ("wall", "chunkwise", f"T=64,{SMALL},log_decay=slow,q=positive,k=positive,scale=2"),
     "steep slopes": ("parallax", "chunkwise", f"T=64,{SMALL},q=positive,k=positive,r=positive,scale=2"),
     "steep slopes, not causal": ("parallax", "bidirectional", f"T=64,{SMALL},q=positive,k=positive,r=positive,scale=2"),
+    "sums of both signs, not causal": (  # too much for the noise of one route alone
+        "linear_attention",
+        "bidirectional",
+        "T=128,Hq=2,Hk=2,Hv=2,K=16,V=1,q=bell,k=bell,v=bell,seed=4699",
+    ),
     "near-zero denominators, not causal": ("normalised_linear_attention", "bidirectional", f"T=128,{SIGNED}"),
     "a difference of weights, not causal": ("cosformer", "bidirectional", f"T=128,{SMALL},q=bell,k=bell"),
     "a stick of large scores": ("stick_breaking", "chunkwise", f"T=64,{TYPICAL},scale=8"),

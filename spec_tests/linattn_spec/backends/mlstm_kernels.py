@@ -22,25 +22,24 @@ def before_its_sigmoid(log_gate: Any) -> Any:
     return log_gate - (-log_gate.expm1()).log()
 
 
-def token_by_token(kernel: Callable[..., Any]) -> Callable[..., Any]:
+def with_state(kernel: Callable[..., Any], options: Callable[[Any], dict[str, Any]]) -> Callable[..., Any]:
+    """``options(q)`` are those that the kernel alone has."""
+
     def call(q, k, v, log_decay, log_input, initial_state):
         S, z, m = initial_state or (None, None, None)
-        gates, options = (log_input, before_its_sigmoid(log_decay)), {"return_last_states": True, "eps": 0.0}
-        return kernel(q, k, v, *gates, S, z, m, dtype_state=q.dtype, **options)
+        given = (q, k, v, log_input, before_its_sigmoid(log_decay), S, z, m)
+        return kernel(*given, return_last_states=True, eps=0.0, **options(q))
 
     return call
+
+
+def token_by_token(kernel: Callable[..., Any]) -> Callable[..., Any]:
+    return with_state(kernel, lambda q: {"dtype_state": q.dtype})
 
 
 def in_chunks(kernel: Callable[..., Any]) -> Callable[..., Any]:
     """Whole ones alone."""
-
-    def call(q, k, v, log_decay, log_input, initial_state):
-        S, z, m = initial_state or (None, None, None)
-        gates, options = (log_input, before_its_sigmoid(log_decay)), {"return_last_states": True, "eps": 0.0}
-        size = max(size for size in range(1, 17) if q.shape[2] % size == 0)
-        return kernel(q, k, v, *gates, S, z, m, chunk_size=size, **options)
-
-    return call
+    return with_state(kernel, lambda q: {"chunk_size": max(n for n in range(1, 17) if q.shape[2] % n == 0)})
 
 
 def at_once(kernel: Callable[..., Any]) -> Callable[..., Any]:

@@ -66,7 +66,7 @@ def containing(subject: Subject, edge: Edge, inputs: dict[str, Any]) -> list[Exc
     mine, (state, mapped) = subject.exchange.function, floats(*edge.into(start(subject), inputs))
     if not has_plain_heads(edge.general, mapped) or size(mapped) > LARGER * size(inputs):
         return []
-    fresh = subject.state is None and all(not x.any() for x in state)  # of a function that takes no state
+    fresh = subject.state is None and all(not x.any() for x in state)  # then a function that takes no state will do
     point = (None if fresh or mine.form == "bidirectional" else state, mapped)
     dims = {**subject.case.dims, **forms.dims(variant(edge.general), mapped)}
     same = [x for x in others(subject, edge.general, point, dims) if x.function.form == mine.form]
