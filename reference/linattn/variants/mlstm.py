@@ -10,8 +10,9 @@ r"""mLSTM (xLSTM) with its exponential input gate: gated linear attention over a
 State and normaliser are relative to e^m, which cancels: the denominator is max(|.|, 1) of what they stand for. g is
 the logarithm of the forget gate, a sigmoid here as in the authors' code (the paper has an exponential as well), i that
 of the input gate; the output gate is outside. The paper and the first code scale the keys, so that their state has the
-factor sigma, the later kernels the query, as here. Both codes start with m = 0 in place of -inf, which changes
-nothing, and add eps = 1e-6 to the stabilised denominator, which does.
+factor sigma, the paper of the kernels the query, as here. Both codes start with m = 0 in place of -inf, which changes
+nothing, and add eps = 1e-6 to the stabilised denominator, which does. Their backward passes take the denominator for a
+constant, since a norm follows that undoes it.
 """
 
 from dataclasses import replace
@@ -48,6 +49,9 @@ def parallel(S, z, m, q, k, v, log_decay, log_input, scale):
     return (final[..., :-1], final[..., -1], tops[..., -1, :]), bounded(o[..., :-1], o[..., -1:], tops)
 
 
+LOG_INPUT = replace(
+    LOG_DECAY, name="log_input", doc="natural logarithm of the input gate", domain=(-np.inf, np.inf), typical="bell"
+)
 NORMALISER = State("z", "K", "normaliser: the decayed sum of the keys")
 VARIANT = Variant(
     name="mlstm",
@@ -55,20 +59,7 @@ VARIANT = Variant(
     summary="gated linear attention with an exponential input gate, over the size of its normaliser or 1",
     step=step,
     parallel=parallel,
-    inputs=(
-        QUERY,
-        KEY,
-        VALUE,
-        LOG_DECAY,
-        replace(
-            LOG_DECAY,
-            name="log_input",
-            doc="natural logarithm of the input gate",
-            domain=(-np.inf, np.inf),
-            typical="bell",
-        ),
-        SCALE,
-    ),
+    inputs=(QUERY, KEY, VALUE, LOG_DECAY, LOG_INPUT, SCALE),
     state=(
         replace(MEMORY, doc="associative memory, relative to exp(m): keys are rows, values columns", relative_to="m"),
         replace(NORMALISER, doc="normaliser, relative to exp(m): the gated sum of the keys", relative_to="m"),
@@ -91,6 +82,13 @@ VARIANT = Variant(
             2024,
             "2405.04517",
             "equations (15)-(17), (19)-(27), appendix A.3, equations (71)-(77)",
+        ),
+        Source(
+            "Tiled Flash Linear Attention: More Efficient Linear RNN and xLSTM Kernels",
+            "Beck, Poppel, Lippe, Hochreiter",
+            2025,
+            "2503.14376",
+            "equations (1)-(5); appendices B.1, (19)-(27), B.3",
         ),
     ),
     aliases={

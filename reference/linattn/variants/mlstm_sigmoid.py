@@ -6,8 +6,8 @@ r"""mLSTM with a sigmoid input gate: no exponential can overflow, and neither st
     o_t &= \sigma\, S_t^\top q_t
 
 i in [0, 1] is the input gate after its sigmoid; a norm and the output gate are outside. It is simple GLA on keys i k.
-The authors' code calls this the paper's cell, times it and counts its operations; their kernels compute it with
-``normalize=False``. Their default divides: ``mlstm_sigmoid_normalised``.
+This is the paper's cell; the authors' kernels compute it with ``normalize=False``. By default these divide, as the
+paper's appendix also tries: ``mlstm_sigmoid_normalised``.
 """
 
 import numpy as np
@@ -19,13 +19,14 @@ from linattn.variants import simple_gla
 
 
 def step(S, q, k, v, log_decay, i, scale):
-    """Beck et al. 2025, mLSTMsig as in their ``mlstm_sig_stable_fgate`` with ``normalization_mode="paper"``."""
+    """Beck et al. 2025, (13), (14)."""
     S = np.exp(log_decay)[..., :, None] * S  # DECAY
     S = S + outer(i * k, v)  # WRITE
     return (S,), scale * read(q, S)  # READ
 
 
 def parallel(S, q, k, v, log_decay, i, scale):
+    """Appendix B.1 with n = 1 and a sigmoid for the exponential, with a state."""
     return simple_gla.parallel(S, q, i * k, v, log_decay, scale)
 
 
@@ -50,7 +51,7 @@ VARIANT = Variant(
             "Beck, Poppel, Lippe, Hochreiter",
             2025,
             "2503.14376",
-            "mLSTMsig, as in the authors' code and in notes on (13)-(15), sections 4.1, 4.2",
+            "equations (13)-(15), section 4.1; appendices A.2, B.1, D.2",
         ),
     ),
     aliases={"mlstm_kernels": "mlstm_siging with normalize=False, log_decay = logsigmoid(f), i = sigmoid(i)"},

@@ -7,8 +7,9 @@ r"""mLSTM with a sigmoid input gate and the denominator of mLSTM.
     o_t &= \frac{\sigma\, S_t^\top q_t}{\max(|\sigma\, z_t^\top q_t|,\, 1)}
 
 i in [0, 1] is the input gate after its sigmoid; a norm and the output gate are outside. This is the default of the
-authors' kernels, ``normalize=True``, which add eps to the denominator. Their paper's cell has no denominator:
-``mlstm_sigmoid``.
+authors' kernels, ``normalize=True``, which add eps to the denominator and take it for a constant in their backward
+passes. The paper's cell has none (``mlstm_sigmoid``); an appendix has this one, and finds that behind a norm both do
+alike, while without the lower bound 1 the model does not train.
 """
 
 import numpy as np
@@ -23,7 +24,7 @@ from linattn.variants.mlstm_sigmoid import GATE
 
 
 def step(S, z, q, k, v, log_decay, i, scale):
-    """Beck et al. 2025, mLSTMsig as in their kernels with ``normalize``."""
+    """Beck et al. 2025, appendix D.2, token by token: (13), (14) over the normaliser of (24), n = max(|.|, 1)."""
     alpha = np.exp(log_decay)
     S = alpha[..., :, None] * S + outer(i * k, v)  # DECAY, WRITE
     z = alpha * z + i * k
@@ -63,7 +64,7 @@ VARIANT = Variant(
             "Beck, Poppel, Lippe, Hochreiter",
             2025,
             "2503.14376",
-            "mLSTMsig, as in the authors' kernels, native_siging, with normalize=True",
+            "appendix D.2, (b) of its figure on sigmoid gates, on (13), (14) and appendix B.1, (22)-(25)",
         ),
     ),
     aliases={"mlstm_kernels": "mlstm_siging_parallel_fw(eps=0), log_decay = logsigmoid(f), i = sigmoid(i)"},
