@@ -6,11 +6,13 @@ A variant is two functions and this record. Nothing that stands here is declared
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 FORMS = ("recurrent", "chunkwise", "parallel", "bidirectional")
 
 
+@cache  # every token asks, for every input
 def time_axis(axes: str) -> int | None:
     """Position of the axis ``T`` counted from the end, None where there is none: ``"T K"`` -> -2."""
     names = axes.split()

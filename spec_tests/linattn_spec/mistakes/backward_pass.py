@@ -47,13 +47,13 @@ class GradientMistake:
 
     def applies(self, variant: Variant, form: str = "recurrent") -> bool:
         has = form in self.forms and set(self.needs) <= traits(variant)
-        return has and runs(self.wrong, variant, form, lambda inputs, state: self.wrong(small(variant, inputs, state)))
+        return has and runs(self.wrong, variant, form, backward_of)
 
 
-def small(variant: Variant, inputs: dict[str, Array], state: tuple | None) -> Backward:
+def backward_of(variant: Variant, form: str, inputs: dict[str, Array], state: tuple | None) -> Backward:
     """A backward pass from cotangents of ones."""
     numbers = flat.complete(variant, inputs, state)
-    results = flat.compute(variant, numbers, "recurrent")
+    results = flat.compute(variant, numbers, form)
     return Backward(variant, numbers, {name: np.ones_like(x) for name, x in results.items()})
 
 

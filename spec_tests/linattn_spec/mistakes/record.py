@@ -55,11 +55,7 @@ class Mistake:
     def applies(self, variant: Variant, form: str) -> bool:
         """Where it has what it needs, and can be made: variants to come may look alike and work otherwise."""
         has = form in self.forms and form in variant.forms and set(self.needs) <= traits(variant)
-
-        def make(inputs: dict[str, Any], state: tuple | None) -> Results:
-            return self.wrong(call_of(variant, form, inputs, state))
-
-        return has and runs(self.wrong, variant, form, make)
+        return has and runs(self.wrong, variant, form, call_of)
 
 
 def traits(variant: Variant) -> set[str]:

@@ -13,24 +13,33 @@ from linattn_spec import drawn
 HEADS = ("Hq", "Hk", "Hv")
 TOKENS = 18  # two more than a chunk of the mistakes
 REFUSALS = (ValueError, TypeError, KeyError, IndexError, AttributeError)
-_known: dict[tuple[Hashable, int, str], bool] = {}
+_known: dict[tuple[Hashable, Hashable, str], bool] = {}
+_calls: dict[tuple[Hashable, Hashable, str], tuple[Any, ...]] = {}
 
 
-def runs(wrong: Hashable, variant: Variant, form: str, make: Callable[[dict[str, Any], tuple | None], Any]) -> bool:
-    """Whether ``make(inputs, state)``, a call of ``wrong``, computes anything: variants may look alike and work
-    otherwise.
+def runs(wrong: Callable[[Any], Any], variant: Variant, form: str, prepare: Callable[..., Any]) -> bool:
+    """Whether ``wrong`` computes anything from small calls, ``prepare(variant, form, inputs, state)``: variants may
+    look alike and work otherwise.
     """
-    key = wrong, id(variant.step), form
+    key = wrong, variant.step, form
     if key not in _known:
-        _known[key] = all(computes(variant, scenario, make) for scenario in scenarios(variant))
+        _known[key] = all(computes(wrong, call) for call in calls(variant, form, prepare))
     return _known[key]
 
 
-def computes(variant: Variant, scenario: str, make: Callable[[dict[str, Any], tuple | None], Any]) -> bool:
-    data = linattn_golden.load(drawn.case(variant, scenario))
+def calls(variant: Variant, form: str, prepare: Callable[..., Any]) -> tuple[Any, ...]:
+    """One for every scenario. All mistakes are tried on the same ones."""
+    key = prepare, variant.step, form
+    if key not in _calls:
+        drawn_cases = (linattn_golden.load(drawn.case(variant, scenario)) for scenario in scenarios(variant))
+        _calls[key] = tuple(prepare(variant, form, data.inputs, data.initial_state) for data in drawn_cases)
+    return _calls[key]
+
+
+def computes(wrong: Callable[[Any], Any], call: Any) -> bool:
     try:
         with np.errstate(all="ignore"):
-            make(data.inputs, data.initial_state)
+            wrong(call)
     except REFUSALS:
         return False
     return True

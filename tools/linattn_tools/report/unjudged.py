@@ -1,6 +1,8 @@
 """What a run could not judge, for every function and profile: what a pass does not say."""
 
+import multiprocessing
 import re
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 
 import linattn
@@ -10,6 +12,7 @@ from linattn_spec.mistakes import MISTAKES
 from linattn_spec.plan import rank
 from linattn_spec.profiles import PROFILES
 from linattn_spec.results import Run
+from linattn_tools.progress import track
 from linattn_tools.report.matrix import Cell, Column, matrix, unsupported
 
 COMPARED = ("pass", "fail", "limit", "known")
@@ -35,8 +38,10 @@ class Unjudged:
 
 
 def unjudged(run: Run) -> list[Unjudged]:
-    """One entry for every function and profile of a run."""
-    return [of(variant.name, column, cell) for variant, column, cell in matrix(run).planned]
+    """One entry for every function and profile of a run, on all cores: each tries the whole catalogue of mistakes."""
+    places = [(variant.name, column, cell) for variant, column, cell in matrix(run).planned]
+    with ProcessPoolExecutor(mp_context=multiprocessing.get_context("spawn")) as pool:
+        return list(track(pool.map(of, *zip(*places, strict=True)), len(places), "what was not judged"))
 
 
 def of(variant: str, column: Column, cell: Cell) -> Unjudged:
