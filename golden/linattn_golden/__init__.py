@@ -89,7 +89,7 @@ def cases(variant: str | None = None, kind: str | None = None) -> Iterator[Case]
 
 def case(case_id: str) -> Case:
     """The case of that id. Raises ``ValueError`` with the ids of its variant."""
-    known = {entry["id"]: entry for entry in entries()}
+    known = by_id(*folders())
     if case_id not in known:
         variant = case_id.split("/")[0]
         near = [name for name in known if name.startswith(f"{variant}/")] or sorted(
@@ -97,6 +97,11 @@ def case(case_id: str) -> Case:
         )
         raise ValueError(f"case must be one of {', '.join(near)}; got {case_id!r}")
     return from_json(known[case_id])
+
+
+@lru_cache(maxsize=8)
+def by_id(*folders: Path) -> dict[str, dict[str, Any]]:
+    return {entry["id"]: entry for folder in folders for entry in manifest(folder)["cases"]}
 
 
 def from_json(entry: dict[str, Any]) -> Case:

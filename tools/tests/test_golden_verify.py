@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commandline import ENVIRONMENT, python, run
+from commandline import run
 
 import linattn_golden
 from linattn_golden import safetensors
@@ -39,27 +39,6 @@ def test_every_byte_is_proven_anew(capsys, fixtures):
     out, err = capsys.readouterr()
     assert out == f"every byte proven anew: {counts['certified']} certified cases, {counts['recipe']} recipes\n"
     assert err == ""
-
-
-def simple_processor():
-    """Settings under which OpenBLAS and NumPy use none of the vector instructions that this machine may have."""
-    found = np.show_config(mode="dicts")["SIMD Extensions"].get("found", [])
-    return ENVIRONMENT | {
-        "OPENBLAS_CORETYPE": "Nehalem",
-        "OPENBLAS_NUM_THREADS": "1",
-        "NPY_DISABLE_CPU_FEATURES": " ".join(found),
-    }
-
-
-def test_another_processor_gives_the_same_bytes(tmp_path):
-    environment = simple_processor()
-    extensions = "import numpy; print(numpy.show_config(mode='dicts')['SIMD Extensions'].get('found', []))"
-    assert python("-c", extensions, env=environment).stdout == "[]\n"  # the settings have their effect
-    done = python("-m", "linattn", "golden", "generate", "--out", tmp_path / "new", env=environment)
-    assert (done.returncode, done.stdout) == (0, f"wrote {len(FILES)} files to {tmp_path / 'new'}\n"), done.stderr
-    assert sorted(tmp_path.rglob("*.*")) == sorted(tmp_path / "new" / name for name in FILES)
-    for name in FILES:
-        assert (tmp_path / "new" / name).read_bytes() == (STORED / name).read_bytes(), name
 
 
 def one_bit(path):
