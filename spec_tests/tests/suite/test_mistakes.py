@@ -16,6 +16,7 @@ from linattn_spec.mistakes import MISTAKES, mistake
 from linattn_spec.mistakes.closed import ClosedForm
 from linattn_spec.mistakes.mutant import EVERYWHERE, mutant
 from linattn_spec.mistakes.record import CHUNK, call_of, right, traits
+from linattn_spec.mistakes.small import calls, computes
 
 EACH_MISTAKE = pytest.mark.parametrize("one", MISTAKES, ids=lambda one: one.id)
 THREAD = re.compile(r"https://github\.com/[\w.-]+/[\w.-]+/(issues|pull)/[1-9]\d*")
@@ -40,6 +41,20 @@ def test_a_mistake_can_be_made_somewhere(one):
     """In every form that it declares. Not all of those of any form can be made where there is no state."""
     for form in set(one.forms) - {"bidirectional"} or {"bidirectional"}:
         assert any(one.applies(variant, form) for variant in VARIANTS), form
+
+
+def content(call):
+    return [np.asarray(x).tobytes() for x in (*call.inputs.values(), *call.state)]
+
+
+@EACH_MISTAKE
+def test_a_mistake_leaves_the_call_as_it_was(one):
+    """All mistakes are made of the same call."""
+    place = next(place for place in EVERYWHERE if one.applies(*place))
+    for call in calls(*place, call_of):
+        before = content(call)
+        assert computes(one.wrong, call)
+        assert content(call) == before
 
 
 def test_ids_and_sentences_are_unique():
