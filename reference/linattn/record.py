@@ -118,6 +118,7 @@ class Variant:
     exempt: tuple[str, ...] = ()  # laws of the suite that do not hold here, as a constraint says
     constraints: tuple[str, ...] = ()
     aliases: dict[str, str] = field(default_factory=dict)  # name elsewhere, by library
+    used_by: dict[str, str] = field(default_factory=dict)  # released models, and the module that computes it for them
 
     def __post_init__(self) -> None:
         names = [item.name for item in self.inputs] + [item.name for item in self.state]

@@ -20,7 +20,7 @@ def alibi_slopes(heads: int) -> np.ndarray:
 
 def alibi_slopes_interleaved(heads: int) -> np.ndarray:
     """The same where H is a power of two. Else the slopes of the largest power of two P below H, and after them every
-    second slope of 2P heads: what the authors' code and transformers (BLOOM, MPT) do.
+    second slope of 2P heads: what the authors' code, transformers (BLOOM, MPT) and ggml do.
     """
     power = 1 << (heads.bit_length() - 1)
     return np.concatenate([alibi_slopes(power), alibi_slopes(2 * power)[::2][: heads - power]])
@@ -30,7 +30,7 @@ def alibi_log_decay(heads: int, layer: int, layers: int) -> np.ndarray:
     """-2^(-8 (h + 1) / H) (1 - l / (L - 1) + 1e-5) for the heads h of layer l of L > 1.
 
     As in the code of Lightning attention's authors, for a number of heads that is a power of two; for others they take
-    ``alibi_slopes_interleaved``, and MiniMax does not.
+    ``alibi_slopes_interleaved``, and MiniMax does not. Ring-mini-linear-2.0, in mlx-lm, has max(0, l - 1) for l.
     """
     return -(alibi_slopes(heads) * (1 - layer / (layers - 1) + 1e-5))
 

@@ -53,7 +53,7 @@ def plain(item):
 @EACH_VARIANT
 def test_json_says_what_the_record_says(capsys, variant):
     entry = next(entry for entry in listed(capsys) if entry["name"] == variant.name)
-    for name in ("title", "summary", "output", "read", "erase", "mixing", "sizes", "exact", "aliases"):
+    for name in ("title", "summary", "output", "read", "erase", "mixing", "sizes", "exact", "aliases", "used_by"):
         assert entry[name] == getattr(variant, name)
     for name in ("forms", "constraints", "exempt"):
         assert entry[name] == list(getattr(variant, name))
@@ -97,6 +97,9 @@ def test_explain_has_equations_inputs_state_constraints_and_sources(capsys, vari
             str(part) in text for part in (source.title, source.authors, source.year, source.arxiv, source.where)
         )
     assert all(f"{library}: {name}" in lines for library, name in variant.aliases.items())
+    used_by = variant.used_by or {"no released model": "none is known to this project"}
+    after = lines[lines.index("Used by") + 1 :]
+    assert after[: len(used_by)] == [f"{model}: {where}" for model, where in used_by.items()]
     assert f"the read is {variant.read}" in text
     assert variant.erase is None or f"the erase term reads the {variant.erase} state" in text
 

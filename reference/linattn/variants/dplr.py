@@ -77,5 +77,5 @@ VARIANT = Variant(
             "equations (17) and (19): the first of the family (version 2)",
         ),
     ),
-    aliases={"fla": "dplr_delta_rule", "rwkv": "wkv7(r, w, k, v, a, b)"},
+    aliases={"ggml": "rwkv_wkv7 (w = exp(log_decay))", "fla": "dplr_delta_rule", "rwkv": "wkv7(r, w, k, v, a, b)"},
 )

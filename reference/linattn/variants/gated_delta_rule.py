@@ -58,8 +58,14 @@ VARIANT = Variant(
         ),
     ),
     aliases={
+        "ggml": "gated_delta_net, g per head (heads tiled; the state transposed)",
         "onnx": 'LinearAttention update_rule="gated_delta", decay per head',
         "fla": "gated_delta_rule",
         "transformers": "torch_chunk_gated_delta_rule",
+    },
+    used_by={
+        "Qwen3-Next": "transformers qwen3_next",
+        "Qwen3.5": "transformers qwen3_5",
+        "Olmo Hybrid": "transformers olmo_hybrid",
     },
 )

@@ -45,5 +45,10 @@ VARIANT = Variant(
             "equations (3) and (4), section 4.2 for chunks (version 6)",
         ),
     ),
-    aliases={"onnx": 'LinearAttention update_rule="gated", decay per key', "fla": "gla"},
+    aliases={
+        "ggml": "gated_linear_attn (g = exp(log_decay))",
+        "onnx": 'LinearAttention update_rule="gated", decay per key',
+        "fla": "gla",
+    },
+    used_by={"QRWKV6": "llama.cpp rwkv6qwen2"},
 )

@@ -53,8 +53,15 @@ VARIANT = Variant(
         ),
     ),
     aliases={
+        "ggml": "gated_delta_net, g per key channel (heads tiled; the state transposed)",
         "onnx": 'LinearAttention update_rule="gated_delta", decay per key',
         "fla": "kda",
         "transformers": "chunk_kimi_delta_attention",
+    },
+    used_by={
+        "Kimi Linear": "transformers kimi_linear",
+        "Kimi-K3": "mlx-lm kimi_k3",
+        "GLM-5.3-Flash": "transformers glm5_next",
+        "Ling 3.0": "transformers bailing_hybrid",
     },
 )

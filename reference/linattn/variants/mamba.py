@@ -67,5 +67,15 @@ VARIANT = Variant(
             "equations (2) and (4), algorithm 2, section 3.3.2 for the scan (version 2)",
         ),
     ),
-    aliases={"mamba_ssm": "selective_scan_fn, selective_scan_ref", "transformers": "MambaMixer"},
+    aliases={
+        "ggml": "ssm_scan (A per channel; dt before its softplus; D outside; the state transposed)",
+        "mamba_ssm": "selective_scan_fn, selective_scan_ref",
+        "transformers": "MambaMixer",
+    },
+    used_by={
+        "Mamba": "transformers mamba",
+        "Falcon Mamba": "transformers falcon_mamba",
+        "Jamba": "transformers jamba",
+        "Zamba": "transformers zamba",
+    },
 )

@@ -64,8 +64,18 @@ VARIANT = Variant(
         ),
     ),
     aliases={
+        "ggml": "ssm_scan (A per head; dt before its softplus; D outside; the state transposed)",
         "fla": "simple_gla with g = dt A, v = dt x, scale 1",
         "mamba_ssm": "mamba_chunk_scan_combined",
         "transformers": "Mamba2Mixer",
+    },
+    used_by={
+        "Mamba-2": "transformers mamba2",
+        "Bamba": "transformers bamba",
+        "Falcon-H1": "transformers falcon_h1",
+        "Granite 4.0-H": "transformers granitemoehybrid",
+        "Nemotron-H": "transformers nemotron_h",
+        "Zamba2": "transformers zamba2",
+        "PLaMo 2": "mlx-lm plamo2",
     },
 )

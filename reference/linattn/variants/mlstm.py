@@ -95,4 +95,5 @@ VARIANT = Variant(
         "mlstm_kernels": "mlstm_chunkwise__native_autograd(eps=0), log_decay = logsigmoid(f), log_input = i",
         "transformers": "xLSTM: mlstm_recurrent_step_native",
     },
+    used_by={"xLSTM 7B": "transformers xlstm"},
 )

@@ -63,4 +63,5 @@ VARIANT = Variant(
         ),
     ),
     aliases={"recurrentgemma": "RGLRU", "transformers": "RecurrentGemmaRglru"},
+    used_by={"RecurrentGemma": "transformers recurrent_gemma"},
 )

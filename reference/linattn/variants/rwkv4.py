@@ -94,4 +94,5 @@ VARIANT = Variant(
         "rwkv": "wkv (w = -exp(time_decay), u = time_first)",
         "transformers": "rwkv_linear_attention_cpu",
     },
+    used_by={"RWKV-4": "transformers rwkv"},
 )

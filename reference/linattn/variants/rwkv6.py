@@ -65,5 +65,6 @@ VARIANT = Variant(
             "equations (18), (19), (21) and (22)",
         ),
     ),
-    aliases={"fla": "rwkv6", "rwkv": "wkv6 (log_decay = -exp(w))"},
+    aliases={"ggml": "rwkv_wkv6 (td = exp(log_decay), tf = u)", "fla": "rwkv6", "rwkv": "wkv6 (log_decay = -exp(w))"},
+    used_by={"RWKV-6": "llama.cpp rwkv6"},
 )

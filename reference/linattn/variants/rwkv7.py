@@ -7,9 +7,9 @@ r"""RWKV-7 (Goose): the memory decays by channel, and what a removal key retriev
     o_t &= \sigma\, S_t^\top q_t
 
 The paper's names: r = q for the receptance, w = alpha, which it keeps above exp(-exp(-1/2)), kappa-hat = kappa,
-k-tilde = k; its state is the transpose. The erase reads the undecayed state. The kernels take -kappa and a kappa, and
-exp(-exp(w)) for alpha. The norm, the bonus of the token itself, which is added after it, and the output gate are
-outside. There is no scale, which is the default 1.
+k-tilde = k; its state is the transpose. The erase reads the undecayed state. Kernels take -kappa and a kappa; for alpha
+the authors' take w of exp(-exp(w)), ggml's and mlx-lm's alpha itself. The norm, the bonus of the token itself, which is
+added after it, and the output gate are outside. There is no scale, which is the default 1.
 """
 
 from dataclasses import replace
@@ -76,7 +76,8 @@ VARIANT = Variant(
     ),
     aliases={
         "fla": "rwkv7 (a = -kappa, b = a kappa)",
-        "ggml": "rwkv_wkv7 (a = -kappa, b = a kappa)",
+        "ggml": "rwkv_wkv7 (w = exp(log_decay), a = -kappa, b = a kappa; the state transposed)",
         "rwkv": "wkv7 (a = -kappa, b = a kappa)",
     },
+    used_by={"RWKV-7": "mlx-lm rwkv7"},
 )

@@ -67,9 +67,16 @@ VARIANT = Variant(
         ),
     ),
     aliases={
+        "ggml": "ssm_conv (the caller adds the bias and puts the state before the tokens)",
         "causal-conv1d": "causal_conv1d_fn, causal_conv1d_update",
         "fla": "causal_conv1d, ShortConvolution",
         "transformers": "causal_conv1d_fn, causal_conv1d_update",
         "onnx": "CausalConvWithState",
+    },
+    used_by={
+        "LFM2": "transformers lfm2",
+        "Mamba": "transformers mamba",
+        "Qwen3-Next": "transformers qwen3_next",
+        "Kimi Linear": "transformers kimi_linear",
     },
 )

@@ -81,4 +81,5 @@ VARIANT = Variant(
         "flashinfer": "gated_delta_rule_decode",
         "transformers": "Qwen3NextGatedDeltaNet, from a and b to the delta rule",
     },
+    used_by={"Qwen3-Next": "transformers qwen3_next"},
 )

@@ -91,5 +91,6 @@ VARIANT = Variant(
         ),
         Source("FlashAttention", "Dao, Fu, Ermon, Rudra, Re", 2022, "2205.14135", "section 3.1, algorithm 1"),
     ),
-    aliases={"onnx": "Attention", "torch": "scaled_dot_product_attention"},
+    aliases={"ggml": "flash_attn_ext", "onnx": "Attention", "torch": "scaled_dot_product_attention"},
+    used_by={"Llama": "transformers llama"},
 )

@@ -1,10 +1,13 @@
-"""mlx-lm: the gated delta rules written in MLX operations, and the attention form of Mamba-2.
+"""mlx-lm: the gated delta rules and RWKV-7 written in MLX operations, the lightning attention of Ring linear, and the
+attention form of Mamba-2.
 
 Its Metal kernels, which Apple silicon runs instead for some shapes, are not called.
 """
 
 import mlx.core as mx
 from mlx_lm import __version__
+from mlx_lm.models import rwkv7
+from mlx_lm.models.bailing_moe_linear import recurrent_gla
 from mlx_lm.models.gated_delta import gated_delta_ops
 from mlx_lm.models.ssm import ssm_attn
 
@@ -21,6 +24,25 @@ WITHOUT = ("log_decay",)  # by way of x = v / dt, large terms of it cancel: no f
 def gated_delta(q, k, v, log_decay, beta, scale, initial_state):
     """``g`` is the decay itself; the caller scales q."""
     return gated_delta_ops(scale * q, k, v, g=log_decay, beta=beta, state=initial_state)
+
+
+@backend.implements("rwkv7", "recurrent", accepts="Hq == Hk == Hv", gate="linear", vjp="autograd")
+def wkv7(q, k, v, log_decay, kappa, a, scale, initial_state):
+    """The caller normalises kappa; nothing scales the read."""
+    state = mx.zeros((v.shape[0], v.shape[2], v.shape[3], k.shape[3])) if initial_state is None else initial_state
+    outputs = []
+    for t in range(q.shape[1]):
+        token = (x[:, t] for x in (scale * q, log_decay, k, v, -kappa, kappa * a))
+        output, state = rwkv7._wkv7_step_ops(*token, state)
+        outputs.append(output[..., 0])
+    return mx.stack(outputs, axis=1), state
+
+
+@backend.implements(
+    "lightning_attention", "recurrent", accepts="Hq == Hk == Hv", layout="BHTD", state="KV", vjp="autograd"
+)
+def lightning(q, k, v, log_decay, scale, initial_state):
+    return recurrent_gla(q, k, v, log_decay, scale, initial_state)
 
 
 @backend.implements("simple_gla", "chunkwise", accepts="Hq == Hk and Hv % Hk == 0", vjp="autograd", without=WITHOUT)

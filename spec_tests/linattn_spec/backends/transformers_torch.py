@@ -1,4 +1,5 @@
-"""Hugging Face transformers: the delta rules of Qwen3-Next and Kimi Linear, and Mamba-2, as it writes them in PyTorch.
+"""Hugging Face transformers: the delta rules of Qwen3-Next and Kimi Linear, Mamba, Mamba-2 and others, as it writes
+them in PyTorch.
 
 Where flash-linear-attention or mamba-ssm is installed, transformers puts its kernels under the same names; ``unwrap``
 finds the PyTorch functions again. They compute in float32 whatever the dtype of the arrays. The delta rules have the
@@ -13,12 +14,14 @@ import torch
 import transformers
 from torch.nn import functional
 from transformers.models.kimi_linear import modeling_kimi_linear as kimi_linear
+from transformers.models.mamba import modeling_mamba as mamba
 from transformers.models.mamba2 import modeling_mamba2 as mamba2
 from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next
 from transformers.models.rwkv import modeling_rwkv as rwkv
 from transformers.models.xlstm import modeling_xlstm as xlstm
 
 from linattn_spec.backend import Backend
+from linattn_spec.backends import state_spaces
 
 backend = Backend(
     "transformers", version=transformers.__version__, array="torch", profiles=("fp32", "bf16-io", "fp16-io")
@@ -108,38 +111,19 @@ backend.implements("short_convolution", "parallel", vjp="autograd")(
 )
 
 
-def chunks(scan: Callable[..., Any]) -> Callable[..., Any]:
-    """Mamba-2 has log_decay = dt A and writes dt x. Here dt is 1 and A changes from token to token, which is exact."""
-
-    def call(q, k, v, log_decay, scale, initial_state, chunk_size=64):
-        given = {"dt": torch.ones_like(log_decay), "A": log_decay, "B": k, "C": q, "initial_states": initial_state}
-        output, state = scan(v, **given, chunk_size=chunk_size, return_final_states=True)
-        return (scale * output).to(v.dtype), state  # its output is float32
-
-    return call
-
-
-def tokens(update: Callable[..., Any]) -> Callable[..., Any]:
-    """The step of decoding. It reads a state that is rounded to the dtype of C, and changes the state in place."""
-
-    def call(q, k, v, log_decay, scale, initial_state):
-        batch, _, heads, width = v.shape
-        state = torch.zeros(batch, heads, width, k.shape[-1]) if initial_state is None else initial_state.clone()
-        outputs = [v[:, :0]]
-        for t in range(v.shape[1]):
-            dt, A = torch.ones(v[:, t].shape), log_decay[:, t, :, None, None]
-            outputs.append(update(state, v[:, t], dt, A, k[:, t], scale * q[:, t])[:, None])
-        return torch.cat(outputs, 1), state
-
-    return call
-
-
-MAMBA2: dict[str, Any] = {"accepts": GROUPED, "state": "VK", "label": "mamba2"}
-backend.implements("simple_gla", "chunkwise", vjp="autograd", **MAMBA2)(
-    chunks(inspect.unwrap(mamba2.mamba2_chunk_scan))
+MAMBA: dict[str, Any] = {"state": "VK", "profiles": ("fp32",)}
+backend.implements("mamba", "recurrent", UNGROUPED, **MAMBA)(
+    state_spaces.selective_steps(inspect.unwrap(mamba.mamba_selective_state_update))
 )
-backend.implements("simple_gla", "recurrent", profiles=("fp32", "bf16", "fp16"), **MAMBA2)(
-    tokens(inspect.unwrap(mamba2.mamba2_selective_state_update))
+backend.implements("mamba", "parallel", UNGROUPED, vjp="autograd", **MAMBA)(
+    state_spaces.selective_scan(inspect.unwrap(mamba.mamba_selective_scan))
+)
+MAMBA2: dict[str, Any] = {"state": "VK", "label": "mamba2"}
+backend.implements("simple_gla", "chunkwise", GROUPED, vjp="autograd", **MAMBA2)(
+    state_spaces.chunks(inspect.unwrap(mamba2.mamba2_chunk_scan))
+)
+backend.implements("simple_gla", "recurrent", GROUPED, profiles=("fp32", "bf16", "fp16"), **MAMBA2)(
+    state_spaces.tokens(inspect.unwrap(mamba2.mamba2_selective_state_update))
 )
 
 

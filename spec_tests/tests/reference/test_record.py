@@ -115,3 +115,11 @@ def test_a_variant_without_a_closed_form():
     assert equal(forms.recurrent(step_only, state, inputs), forms.recurrent(gla, state, inputs))
     with pytest.raises(ValueError, match=r"^gla has no closed form over a sequence; use the recurrent form$"):
         forms.chunkwise(step_only, state, inputs)
+
+
+MODULE = re.compile(r"(transformers|mlx-lm|llama\.cpp) \w[\w.-]*")
+
+
+@EACH_VARIANT
+def test_models_are_named_with_a_module(variant):
+    assert all(model and MODULE.fullmatch(where) for model, where in variant.used_by.items())

@@ -10,6 +10,7 @@ from importlib.util import find_spec
 import pytest
 
 import linattn_golden
+from linattn import VARIANTS
 from linattn_spec import Backend
 from linattn_spec.backend import Function
 from linattn_spec.backends import triton_interpreter
@@ -55,6 +56,14 @@ def test_the_conventions_are_right(name):
     results = [run_check(backend, check) for of_one in planned for check in of_one]
     assert len(results) >= 6
     assert {result.check.id: result.reason for result in results if result.status != "pass"} == {}
+
+
+@pytest.mark.parametrize(("library", "models"), [("transformers", "transformers.models"), ("mlx-lm", "mlx_lm.models")])
+def test_the_modules_of_models_that_use_a_variant_exist(library, models):
+    pytest.importorskip(models)
+    named = [where.split()[1] for variant in VARIANTS for where in variant.used_by.values() if library in where]
+    assert named
+    assert [module for module in named if not find_spec(f"{models}.{module}")] == []
 
 
 @pytest.mark.parametrize(("name", "form"), [("tree_recurrence", "recurrent"), ("mlx_lm", "chunkwise")])

@@ -57,4 +57,5 @@ def as_json(variant: Variant) -> dict[str, Any]:
         "constraints": list(variant.constraints),
         "sources": [vars(source) for source in variant.sources],
         "aliases": variant.aliases,
+        "used_by": variant.used_by,
     }
