@@ -7,7 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from linattn import families
+from linattn.families import weighted, with_ones
 from linattn.record import Variant
+from linattn.variants.mlstm import bounded
 from linattn_spec.mistakes.record import Array, Call, Mistake, Results, piece, right, with_chunks
 
 HAS_M = ("m",)
@@ -60,6 +63,22 @@ def kept_with_the_new_maximum(call: Call, windows: list[slice]) -> Any:
     return state, outputs
 
 
+def rescaled_on_the_wrong_side(S: Array, z: Array, m: Array, **given: Array) -> Any:
+    """mLSTM by algorithm 1 of arXiv:2503.14376 as it is printed."""
+    log_gates, values = (given["log_decay"], given["log_input"]), with_ones(given["v"])
+    start, query = np.concatenate([S, z[..., :, None]], axis=-1), given["scale"] * given["q"]
+    between, since_start, tops = families.stabilised(*log_gates, m)
+    own_weights, _, own_tops = families.stabilised(*log_gates, np.full_like(m, -np.inf))
+    final, _ = weighted(start, query, values, between * given["k"][..., None, :, :], since_start)
+    own = weighted(0 * start, query, values, own_weights * given["k"][..., None, :, :], since_start)[1]
+    o = own + np.exp(own_tops - families.finite(tops)) * since_start * (query @ start)
+    return (final[..., :-1], final[..., -1], tops[..., -1, :]), bounded(o[..., :-1], o[..., -1:], tops)
+
+
+def by_chunks_of(parallel: Callable[..., Any]) -> Callable[[Call], Results]:
+    return lambda call: right(replace(call, variant=replace(call.variant, parallel=parallel)))
+
+
 def started_at_zero(call: Call) -> Results:
     return right(replace(call, state=with_m(call.variant, call.state, lambda m: 0 * np.maximum(m, 0))))
 
@@ -92,6 +111,14 @@ STABILISER = (
         with_chunks(kept_with_the_new_maximum),
         HAS_M,
         ("chunkwise",),
+    ),
+    Mistake(
+        "stabiliser-rescales-the-wrong-side",
+        "stabiliser",
+        "A chunk does not rescale its own sums to the stabiliser, and those of the state twice.",
+        by_chunks_of(rescaled_on_the_wrong_side),
+        ("mlstm",),
+        ("chunkwise", "parallel"),
     ),
     Mistake(
         "stabiliser-not-handed-in",
