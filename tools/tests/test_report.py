@@ -124,7 +124,21 @@ def test_the_terminal_lists_a_few_kinds_of_failure_and_counts_the_rest():
     run = run_of(*(result("fail", place, case, reason=str(place)) for place in places for case in ("a", "b")))
     text = printed(run)
     assert text.count("linattn repro") == terminal.SHOWN
-    assert f"and {2 * (len(places) - terminal.SHOWN)} more failures" in text
+    assert f"... and {2 * (len(places) - terminal.SHOWN)} more of status fail\n" in text
+
+
+@pytest.mark.parametrize(("width", "parts"), [(50, 4), (80, 2), (200, 1)])
+def test_a_matrix_that_is_wider_than_the_terminal_comes_in_parts_with_every_cell_whole(width, parts):
+    """A variant is in those parts that say something of it."""
+    profiles = ["fp64", "fp32", "bf16", "fp16"]
+    places = [(name, form, p) for name, form in (("kda", "recurrent"), ("gla", "bidirectional")) for p in profiles]
+    text, _, _ = printed(run_of(*(result("limit", place) for place in places)), width).partition("✓ passed")
+    heads = [line.split()[1:] for line in text.splitlines() if "variant" in line]
+    assert [name for head in heads for name in head] == 2 * profiles
+    assert len(heads) == parts
+    assert max(map(len, text.splitlines())) <= width
+    assert text.count("(1 limit)") == len(places)
+    assert text.count("Kimi delta attention") == text.count("Gated linear") == (parts + 1) // 2
 
 
 @pytest.mark.parametrize(
@@ -132,9 +146,9 @@ def test_the_terminal_lists_a_few_kinds_of_failure_and_counts_the_rest():
     [
         ({"pass": 36}, "✓ 36"),
         ({"pass": 33, "fail": 2, "error": 1, "limit": 4, "not run": 5}, "✗ 3/40"),
-        ({"pass": 34, "limit": 2, "unsupported": 7}, "36 (2 limit)"),
-        ({"pass": 34, "limit": 2, "not run": 7}, "36 (7 not run)"),
-        ({"pass": 34, "known": 2, "noted": 5}, "36 (2 known)"),
+        ({"pass": 34, "limit": 2, "unsupported": 7}, "36\n(2 limit)"),
+        ({"pass": 34, "limit": 2, "not run": 7}, "36\n(7 not run)"),
+        ({"pass": 34, "known": 2, "noted": 5}, "36\n(2 known)"),
         ({"unsupported": 7}, "unsupported"),
         ({}, "-"),
     ],
