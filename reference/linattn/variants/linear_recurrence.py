@@ -78,5 +78,10 @@ VARIANT = Variant(
             "equation (1), with any input (version 1); the recurrence as in fla, ops/hgrn/naive.py",
         ),
     ),
-    aliases={"fla": "hgrn (the operator)", "recurrentgemma": "rnn_scan"},
+    aliases={
+        "fla": "hgrn (the operator)",
+        "recurrentgemma": "rnn_scan",
+        "transformers": "RecurrentGemmaRglru._rnn_scan",
+    },
+    used_by={"RecurrentGemma": "transformers recurrent_gemma"},
 )

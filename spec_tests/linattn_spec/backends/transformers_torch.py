@@ -17,6 +17,7 @@ from transformers.models.kimi_linear import modeling_kimi_linear as kimi_linear
 from transformers.models.mamba import modeling_mamba as mamba
 from transformers.models.mamba2 import modeling_mamba2 as mamba2
 from transformers.models.qwen3_next import modeling_qwen3_next as qwen3_next
+from transformers.models.recurrent_gemma import modeling_recurrent_gemma as recurrent_gemma
 from transformers.models.rwkv import modeling_rwkv as rwkv
 from transformers.models.xlstm import modeling_xlstm as xlstm
 
@@ -135,6 +136,12 @@ def wkv(k, v, log_decay, u, initial_state):
     return output.unflatten(2, k.shape[2:]), tuple(x.unflatten(1, k.shape[2:]) for x in state)
 
 
+def elementwise(scan: Callable[..., Any]) -> Callable[..., Any]:
+    """The recurrence of RG-LRU. It is a method that uses nothing of its layer; ``never`` would reset the state."""
+    never = torch.zeros(1, dtype=torch.bool)
+    return lambda x, log_decay, initial_state: scan(None, x, log_decay, never, initial_state)
+
+
 def mlstm(function: Callable[..., Any]) -> Callable[..., Any]:
     """xLSTM takes the forget gate before its sigmoid, and whole chunks alone. Its eps is no part of mLSTM. Of half
     precision nothing is promised: the recurrence rounds its writes to it, and chunks refuse it.
@@ -150,6 +157,9 @@ def mlstm(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 backend.implements("rwkv4", "recurrent", "Hk == Hv", vjp="autograd")(wkv)
+backend.implements("linear_recurrence", "recurrent", gate="linear", vjp="autograd")(
+    elementwise(recurrent_gemma.RecurrentGemmaRglru._rnn_scan)
+)
 for _form, _name in (
     ("recurrent", "mlstm_recurrent_sequence_native"),
     ("chunkwise", "mlstm_chunkwise_native_autograd"),
