@@ -74,6 +74,9 @@ VARIANT = Variant(
             "section 3, the softmax with linear biases and the slopes",
         ),
     ),
-    aliases={"ggml": "flash_attn_ext (max_bias = 8, alibi_slopes_interleaved)"},
+    aliases={
+        "ggml": "flash_attn_ext (max_bias = 8, alibi_slopes_interleaved)",
+        "transformers": "build_alibi_tensor (alibi_slopes_interleaved)",
+    },
     used_by={"BLOOM": "transformers bloom", "MPT": "transformers mpt"},
 )
