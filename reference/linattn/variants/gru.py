@@ -22,7 +22,7 @@ from linattn.variants.rnn import PRE_ACTIVATION, RECURRENT
 
 
 def step(h, x_z, x_r, x_n, R_z, R_r, R_n):
-    """Cho et al., equations (5)-(7) and the candidate."""
+    """Cho et al., equations (5)-(8), with tanh for their phi."""
     z, r = (sigmoid(x + times(R, h)) for x, R in ((x_z, R_z), (x_r, R_r)))
     n = np.tanh(x_n + times(R_n, r * h))
     h = z * h  # DECAY
@@ -66,7 +66,7 @@ VARIANT = Variant(
             "Cho et al.",
             2014,
             "1406.1078",
-            "equations (5)-(7) and the candidate after them",
+            "section 2.3, equations (5)-(8)",
         ),
     ),
     aliases={"onnx": "GRU (linear_before_reset=0)", "torch": "GRU is reset_after"},
