@@ -38,7 +38,8 @@ def alibi_log_decay(heads: int, layer: int, layers: int) -> np.ndarray:
 def linear_log_decay(heads: int, layer: int, layers: int) -> np.ndarray:
     """-(8 h / H) (1 - l / L) for the heads h of layer l of L, both from 0: the first head never decays. As in fla.
 
-    Qin et al. 2023, arXiv:2307.14995, section 3.1.1, (2), and 2024, arXiv:2405.17381, (10), print this without saying where h and l
-    begin. The first says that the last layer has no decay, as with l = L. Their code has ``alibi_log_decay``.
+    Qin et al. 2023, arXiv:2307.14995, section 3.1.1, (2), and 2024, arXiv:2405.17381, (10), print this without saying
+    where h and l begin. The first says that the last layer has no decay, as with l = L. Their code has
+    ``alibi_log_decay``.
     """
     return -(8 * np.arange(heads) / heads * (1 - layer / layers))[:, None]
