@@ -101,6 +101,7 @@ def case(case_id: str) -> Case:
 
 @lru_cache(maxsize=8)
 def by_id(*folders: Path) -> dict[str, dict[str, Any]]:
+    """The cases of these folders as they stand in the manifests."""
     return {entry["id"]: entry for folder in folders for entry in manifest(folder)["cases"]}
 
 

@@ -97,9 +97,9 @@ def test_explain_has_equations_inputs_state_constraints_and_sources(capsys, vari
             str(part) in text for part in (source.title, source.authors, source.year, source.arxiv, source.where)
         )
     assert all(f"{library}: {name}" in lines for library, name in variant.aliases.items())
-    used_by = variant.used_by or {"no released model": "none is known to this project"}
-    after = lines[lines.index("Used by") + 1 :]
-    assert after[: len(used_by)] == [f"{model}: {where}" for model, where in used_by.items()]
+    used_by = [f"{model}: {where}" for model, where in variant.used_by.items()]
+    after = lines[lines.index("Used by") + 1 : lines.index("", lines.index("Used by"))]
+    assert after == (used_by or ["no released model that this project knows of"])
     assert f"the read is {variant.read}" in text
     assert variant.erase is None or f"the erase term reads the {variant.erase} state" in text
 

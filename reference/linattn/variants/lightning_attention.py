@@ -59,8 +59,8 @@ VARIANT = Variant(
     aliases={
         "fla": "lightning_attn (linear_log_decay)",
         "lightning_attn": "lightning_attn_func (s = -log_decay)",
-        "transformers": "MiniMaxLightningAttention (alibi_log_decay)",
-        "llama.cpp": "minimax-01, a graph of its own (alibi_log_decay)",
+        "transformers": "MiniMaxLightningAttention (alibi_log_decay, scale=1)",
+        "llama.cpp": "minimax-01, a graph of its own (alibi_log_decay, scale=1)",
     },
     used_by={"MiniMax-Text-01": "transformers minimax", "Ring-mini-linear-2.0": "mlx-lm bailing_moe_linear"},
 )

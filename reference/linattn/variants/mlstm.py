@@ -11,8 +11,8 @@ State and normaliser are relative to e^m, which cancels: the denominator is max(
 the logarithm of the forget gate, a sigmoid here as in the authors' code (the paper has an exponential as well), i that
 of the input gate; the output gate is outside. The paper and the first code scale the keys, so that their state has the
 factor sigma, the paper of the kernels the query, as here. Both codes start with m = 0 in place of -inf, which changes
-nothing, and add eps = 1e-6 to the stabilised denominator, which does. Their backward passes take the denominator for a
-constant, since a norm follows that undoes it.
+nothing, and add eps = 1e-6 to the stabilised denominator, which does. The backward passes that the kernels write out
+take the denominator for a constant, since a norm follows that undoes it.
 """
 
 from dataclasses import replace

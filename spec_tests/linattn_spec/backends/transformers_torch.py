@@ -22,7 +22,7 @@ from transformers.models.rwkv import modeling_rwkv as rwkv
 from transformers.models.xlstm import modeling_xlstm as xlstm
 
 from linattn_spec.backend import Backend
-from linattn_spec.backends import state_spaces
+from linattn_spec.backends import transformers_mamba
 
 backend = Backend(
     "transformers", version=transformers.__version__, array="torch", profiles=("fp32", "bf16-io", "fp16-io")
@@ -114,17 +114,17 @@ backend.implements("short_convolution", "parallel", vjp="autograd")(
 
 MAMBA: dict[str, Any] = {"state": "VK", "profiles": ("fp32",)}
 backend.implements("mamba", "recurrent", UNGROUPED, **MAMBA)(
-    state_spaces.selective_steps(inspect.unwrap(mamba.mamba_selective_state_update))
+    transformers_mamba.selective_steps(inspect.unwrap(mamba.mamba_selective_state_update))
 )
 backend.implements("mamba", "parallel", UNGROUPED, vjp="autograd", **MAMBA)(
-    state_spaces.selective_scan(inspect.unwrap(mamba.mamba_selective_scan))
+    transformers_mamba.selective_scan(inspect.unwrap(mamba.mamba_selective_scan))
 )
 MAMBA2: dict[str, Any] = {"state": "VK", "label": "mamba2"}
 backend.implements("simple_gla", "chunkwise", GROUPED, vjp="autograd", **MAMBA2)(
-    state_spaces.chunks(inspect.unwrap(mamba2.mamba2_chunk_scan))
+    transformers_mamba.chunks(inspect.unwrap(mamba2.mamba2_chunk_scan))
 )
 backend.implements("simple_gla", "recurrent", GROUPED, profiles=("fp32", "bf16", "fp16"), **MAMBA2)(
-    state_spaces.tokens(inspect.unwrap(mamba2.mamba2_selective_state_update))
+    transformers_mamba.tokens(inspect.unwrap(mamba2.mamba2_selective_state_update))
 )
 
 

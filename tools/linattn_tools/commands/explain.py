@@ -37,8 +37,8 @@ def page(variant: Variant) -> Iterable[str]:
     yield from ("Constraints", *(f"  {constraint}" for constraint in variant.constraints))
     yield from ("Sources", *(f"  {source}" for source in variant.sources))
     yield from ("Elsewhere", *(f"  {library}: {name}" for library, name in variant.aliases.items()))
-    used_by = variant.used_by or {"no released model": "none is known to this project"}
-    yield from ("Used by", *(f"  {model}: {module}" for model, module in used_by.items()))
+    used_by = [f"  {model}: {module}" for model, module in variant.used_by.items()]
+    yield from ("Used by", *(used_by or ["  no released model that this project knows of"]))
     for function in filter(None, (variant.step, variant.parallel)):
         yield from ("", inspect.getsource(function).rstrip())
 
